@@ -112,7 +112,7 @@ def _same(got: ChatExample, want: Expected) -> None:
 
 
 def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], policy: str) -> None:
-    """Whatever content is, under "reject" and "text" it never becomes a reserved id.
+    """Under "reject" and "text", content never becomes a reserved id.
 
     Raises:
         AssertionError: It does; or "reject" refuses content without reserved text, or accepts content with it.
@@ -220,7 +220,7 @@ def check_escape(subject: Subject, chat: Chat, vocabulary: Vocabulary) -> None:
     said = [got.text[span.start : span.end] for span in inside]
     if not any(row["single_word"] for row in vocabulary.added) and _holds(vocabulary, said):
         raise AssertionError(f"{said!r} hold a reserved literal still")
-    # Where the template leaves contents as they are, each reads back as what went in.
+    # If the template does not change contents, each reads back as the original.
     if subject.name in ("qwen2", "phi4", "named"):
         back = {
             span.message: unescape(vocabulary.tok, got.text[span.start : span.end])

@@ -226,8 +226,8 @@ def expression(rng: random.Random, depth: int = 0) -> str:
     )
 
 
-# What is refused here on purpose, by what the error says. Jinja takes a slice of a literal number as undefined, and of
-# any other number as an error; here both are errors.
+# Deliberate refusals, by parts of their messages. Jinja evaluates a slice of a literal number as undefined, and a slice
+# of any other number as an error; here both are errors.
 REFUSED = (
     "not subscriptable",
     "safe",

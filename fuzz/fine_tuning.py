@@ -84,7 +84,7 @@ def check_extending(random: random.Random, tok: bp.Tokenizer, start: ChatExample
     ours, others = longer.input_ids.tolist(), whole.input_ids.tolist()
     if longer.differs_at is None:
         equal("ids", ours, others)
-        # White space behind what is fixed is a mark's of the whole, but not of what was fixed without it.
+        # White space after the fixed text belongs to a mark in the whole, but not in the text fixed without it.
         if not whole.text[len(start.text) :][:1].isspace():
             equal("labels", longer.labels.tolist(), whole.labels.tolist())
             equal("straddling", longer.straddling, whole.straddling)

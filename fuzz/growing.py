@@ -13,7 +13,7 @@ from fuzz.texts import ADDED, CLASSES, SPECIALS, random_text, tokenizer
 if TYPE_CHECKING:
     import random
 
-# Tokens that begin and end with each other, so that what was found is taken back when more comes.
+# Tokens that begin and end with each other, so that tokens found are taken back when more text comes.
 OVERLAPPING = ("<", "<|end", "|>", ">>", "aa", "aaaa", "sa", "1 a", "'s", "  ")
 
 FAST = ("plain", "merges", "taken whole", "several ways", "overlapping")

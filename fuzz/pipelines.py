@@ -208,7 +208,7 @@ def sweep_pipelines(random: random.Random) -> None:
             equal("ids of what was written", again.encode(text, add_special_tokens=False).ids, ids)
             stream, whole = tok.decode_stream(), tok.decode(ids)
             streamed = "".join([*map(stream.push, ids), stream.finish()])
-            # Of bytes that are not UTF-8, and of a suffix inside a token, the decoders mind what comes later, which a
-            # stream has not seen.
+            # For bytes that are not UTF-8, and for a suffix inside a token, the decoders depend on later tokens, which
+            # a stream has not seen.
             minds = "\ufffd" in whole or (table["decoder"] or {}).get("type") == "BPEDecoder"
             equal("streamed", whole if minds else streamed, whole)

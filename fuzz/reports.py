@@ -172,7 +172,7 @@ def check_reach(tok: bp.Tokenizer, found: bp.Lint) -> None:
         unreachable = told.get("unreachable-token")
         said = unreachable.count if unreachable else 0
         if isinstance(model, WordPiece):
-            # Of what longer tokens always take the place of nothing is proved; but that it was never seen is said.
+            # No proof covers tokens that longer ones always replace; but the report says that they were never seen.
             unreached = told.get("unreached-token")
             assert said <= len(never) <= said + (unreached.count if unreached else 0), (
                 f"of {len(never)} {said} are told"

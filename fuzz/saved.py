@@ -67,7 +67,7 @@ def sweep_files(random: random.Random) -> None:
                 other = bp.Tokenizer.from_file(path, **OPTIONS.get(format, {}))
         except bp.BytepairError:
             return
-        # A hash stands in the native format itself, and in the manifest; of the manifest there is none.
+        # The native format and the manifest hold hashes; the manifest itself has none.
         if name == MANIFEST:
             equal("a tokenizer with a damaged manifest", other, tok)
         elif format == "native" or MANIFEST in names:

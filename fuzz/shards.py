@@ -101,7 +101,7 @@ def _do(random: random.Random, corpus: Corpus, tok: bp.Tokenizer, options: dict[
     run("other", task_size=some_size(), workers=random.choice([1, 3]))
     compare(Path("other"), oracle, corpus, options)
 
-    # Interrupted, then gone on with.
+    # Interrupted, then resumed.
     whole = _bytes_of("out")
     stop = _Stops(random)
     for _ in range(3):

@@ -102,7 +102,7 @@ def check_stream(random: random.Random, tok: bp.Tokenizer, text: str, options: d
         with case(parts=parts, **strict):
             got, wanted = outcome(lambda: streamed(tok, parts, strict)), expected  # noqa: B023  # called at once
             if strict["errors"] == "strict" and isinstance(wanted, tuple) and wanted[0] == "EncodeError":
-                # The text before what is none can have an error, which a stream meets first.
+                # The text before the invalid part can have an error, which a stream meets first.
                 valid = whole[: wanted[3 if isinstance(whole, str) else 2] or 0]
                 before = outcome(lambda: tok.encode(valid, **strict))  # noqa: B023  # called at once
                 wanted = before if isinstance(got, tuple) and got[:2] == before[:2] else wanted

@@ -1,4 +1,4 @@
-"""What several tests share: real data where it is there, and a tokenizer trained on text that every machine has."""
+"""Shared fixtures: real data if present, and a tokenizer trained on text that every machine has."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ import bytepair as bp
 
 ROOT = Path(__file__).parent.parent
 WHOLE = bool(os.environ.get("BYTEPAIR_WHOLE"))
-"""Whether tests that take a share of their cases take all of them, some minutes long."""
+"""Whether tests that run a share of their cases run all of them, which takes some minutes."""
 
 SLOW = ("deepseek", "gemma3", "openai", "qwen2")
-"""Vocabularies that take seconds to load, and are of a kind that others are of too."""
+"""Vocabularies that take seconds to load, each of the same kind as another one."""
 
 
 def share(vocabularies: Iterable[str]) -> list[str]:
-    """The ones to test; all of them with BYTEPAIR_WHOLE. `test_families.py` always takes all."""
+    """The vocabularies to test; all of them with BYTEPAIR_WHOLE. `test_families.py` always takes all."""
     return [name for name in vocabularies if WHOLE or not name.startswith(SLOW)]
 
 
@@ -70,7 +70,7 @@ def sources() -> list[str]:
 
 @pytest.fixture(scope="session")
 def tok(sources: list[str]) -> bp.Tokenizer:
-    """Trained on those, with two special tokens."""
+    """A tokenizer trained on those, with two special tokens."""
     return bp.train(iter(sources), 2000, split="cl100k", special_tokens=["<|end|>", "<|user|>"])
 
 
@@ -95,11 +95,11 @@ HOSTILE = [
     "CamelCaseWORDSAndMORE",
     "https://example.org/a/b//c?d=e&f#g\n///\n",
 ]
-"""Texts on which tokenizers have been wrong."""
+"""Texts that tokenizers have handled wrongly."""
 
 
 def script(path: Path) -> Any:
-    """A program of `examples/` as a module."""
+    """A program of `examples/`, imported as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

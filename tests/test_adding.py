@@ -1,4 +1,4 @@
-"""Added tokens are added and nothing else changes; ids are valid if they are what their own text is encoded as."""
+"""Only the added tokens change; ids are valid if encoding their text returns them."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_what_is_there_is_kept_or_refused(tok: bp.Tokenizer) -> None:
         ([bp.AddedToken("<q>", 2**32 - 2), "<r>"], "no id is left"),
         ([""], "is empty"),
         (["x" * 1025], "1025 bytes"),
-        (["\ud800"], "half a surrogate pair"),
-        ([bp.AddedToken("\ud800", 2000)], "half a surrogate pair"),
+        (["\ud800"], "lone surrogate"),
+        ([bp.AddedToken("\ud800", 2000)], "lone surrogate"),
     ]
     for tokens, said in there:
         with pytest.raises(bp.FormatError, match=said):
@@ -137,7 +137,7 @@ def test_random_ids_and_encodings(tok: bp.Tokenizer, sources: list[str], kind: s
     random = Random(11)
     found = {True: 0, False: 0}
     for case in range(3000):
-        # Of few ids that go together well; and of all.
+        # A few ids that combine often; and all ids.
         most = (300, 2000)[case % 2]
         ids = random.choices(range(most), k=random.choice((0, 1, 1, 2, 3, 5)))
         ids += random.choices(list(tok.special_tokens.values()), k=case % 3 == 0)
@@ -181,7 +181,7 @@ LETTERS = [*"▁abcdé.", "ab", "▁a", "abc", "▁ab", "▁▁", "cd"]
 
 
 def characters(first: str) -> bp.TokenizerSpec:
-    """Merges of characters, with the space in front that sentencepiece's models have, and bytes for the rest."""
+    """Merges of characters, with the leading space of sentencepiece's models, and bytes for the rest."""
     names = [*LETTERS, *(f"<0x{byte:02X}>" for byte in range(256))]
     place = {name: id for id, name in enumerate(names)}
     pairs = [("a", "b"), ("▁", "a"), ("ab", "c"), ("▁", "ab"), ("▁", "▁"), ("c", "d")]
@@ -212,7 +212,7 @@ def pieces() -> bp.TokenizerSpec:
 
 @pytest.mark.parametrize("kind", ["first", "always", "never", "words"])
 def test_other_models(kind: str) -> None:
-    """Valid is what some text has as its encoding, looked for among all short ones."""
+    """Ids are valid if they encode some text; searched among all short ones."""
     one = bp.Tokenizer(pieces() if kind == "words" else characters(kind))
     end = one.special_tokens["<s>"]
     short = ["".join(letters) for size in range(6) for letters in product("abc ", repeat=size)]

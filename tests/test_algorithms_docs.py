@@ -1,4 +1,4 @@
-"""The pages on algorithms: what they name is there, and what they claim of every vocabulary holds."""
+"""The pages on algorithms: the names in them exist, and their claims about every vocabulary hold."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def process(piece: bytes, ranks: Mapping[Pair, int]) -> tuple[list[bytes], list[
 
 
 def random_rules(random: Random, letters: str) -> tuple[list[bytes], dict[Pair, int]]:
-    """Tokens, and which pairs merge: ranks or a list, in an order that training gives or in any other."""
+    """Tokens, and the pairs that merge: ranks or a list, in an order that training produces or in any other."""
     tokens = [letter.encode() for letter in letters]
     for _ in range(random.randint(2, 8)):
         token = b"".join(random.choices(tokens, k=2))

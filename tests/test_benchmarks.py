@@ -143,7 +143,7 @@ def test_worst_cases_are_new_texts_and_checked(
 
 @dataclass
 class Encoder:
-    """Stands for what `Tokenizer.encoder` gives."""
+    """A stand-in for the result of `Tokenizer.encoder`."""
 
     tok: bp.Tokenizer
     exact: bool

@@ -1,6 +1,6 @@
-"""``tok(...)``: truncation, padding and columns as ``tokenizers`` has them, and what a call refuses.
+"""``tok(...)``: truncation, padding and columns as in ``tokenizers``, and the inputs that a call refuses.
 
-Long because each option is held to the peer alone and with the others.
+Long because each option is compared with the peer alone and with the others.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def some_text(random: random.Random) -> str:
 
 
 def some_options(random: random.Random, *, pair: bool, added: int) -> dict[str, Any]:
-    """Options of a call that say nothing without an effect."""
+    """Options of a call, without those that have no effect."""
     options: dict[str, Any] = {"add_special_tokens": random.random() < 0.8}
     if random.random() < 0.7:
         strategies = [True, "longest_first", "only_first", *(["only_second"] if pair else [])]
@@ -93,7 +93,7 @@ def some_options(random: random.Random, *, pair: bool, added: int) -> dict[str, 
 
 
 def set_up(peer: Any, options: dict[str, Any]) -> None:
-    """Tells the peer the same."""
+    """Sets the same options on the peer."""
     peer.no_truncation()
     peer.no_padding()
     if "truncation" in options:
@@ -115,7 +115,7 @@ def set_up(peer: Any, options: dict[str, Any]) -> None:
 
 
 def refuses(peer: Any, rows: list[Any], options: dict[str, Any]) -> bool:
-    """Whether the peer cannot do it either: it raises, or panics."""
+    """Whether the peer fails too: it raises, or panics."""
     try:
         set_up(peer, options)
         for row in rows:
@@ -153,7 +153,7 @@ def test_calls_give_what_tokenizers_gives(plain: bp.Tokenizer, tmp_path: Path, n
         try:
             set_up(peer, options)
         except ValueError:
-            # The peer has no room for what it is told not to add.
+            # The peer reserves no room for tokens that it must not add.
             assert not options["add_special_tokens"]
             continue
         theirs = peer.encode_batch(rows, add_special_tokens=options["add_special_tokens"])
@@ -209,7 +209,7 @@ def test_a_batch_answers_for_its_rows(tok: bp.Tokenizer) -> None:
     assert batch.word_to_tokens(1, 0) == (1, 2)
     assert batch.token_to_word(1, 1) == batch.char_to_word(1, 0) == batch.token_to_sequence(1, 1) == 0
     assert tok("x").char_to_token(0) == 1
-    with pytest.raises(ValueError, match="say which"):
+    with pytest.raises(ValueError, match="pass the row"):
         batch.char_to_token(0)
     with pytest.raises(AttributeError, match="no column 'offset_mapping'"):
         _ = batch.offset_mapping

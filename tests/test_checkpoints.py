@@ -1,4 +1,4 @@
-"""A training that was interrupted goes on where it ended, and comes to what it would have come to."""
+"""An interrupted training resumes where it ended, with the result of an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_interrupted_at_any_call_it_goes_on(tmp_path: Path, long: tuple[str, bp.
                 merges.append(error.merges)
                 partial = error.tokenizer
                 assert partial.spec.byte_pair.tokens == whole.tokenizer.spec.byte_pair.tokens[: 256 + error.merges]
-                # What was kept before and not yet replayed is still there.
+                # Merges kept before and not yet replayed are still there.
                 logged = [record["count"] for record in lines(kept / MERGES)]
                 assert len(logged) >= error.merges
                 assert logged == [merge.count for merge in whole.merges[: len(logged)]]
@@ -146,7 +146,7 @@ def test_larger_and_smaller_vocabularies(tmp_path: Path, corpus: Path, whole: bp
     smaller = train(corpus, 600, checkpoint=kept, resume=True, log=tmp_path / "log.jsonl")
     assert smaller.tokenizer.fingerprint == train(corpus, 600).tokenizer.fingerprint
     check_log(tmp_path / "log.jsonl", smaller)
-    # What was learned is not forgotten.
+    # Learned merges are kept.
     check_log(kept / MERGES, whole)
 
 

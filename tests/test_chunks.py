@@ -1,4 +1,4 @@
-"""Chunks: against the slow oracle, as streams and in batches, and what their boundaries are."""
+"""Chunks: against the slow oracle, as streams and in batches; and the definitions of boundaries."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_looks_further_is_cut_as_well() -> None:
 def test_lines_are_as_the_slow_definitions_have_them(boundary: str, oracle: Callable[[str], list[int]]) -> None:
     for seed in range(400):
         text = text_with_places(Random(seed))
-        # What the core calls a kind has the stronger ones with it.
+        # The core's kinds include the stronger ones.
         stronger = {place for kind, stronger in ORACLES for place in stronger(text) if kind == "markdown"}
         found = set(places(text, boundary)) if boundary != "markdown" else set(places(text, boundary)) & stronger
         assert found == set(oracle(text)), text
@@ -116,7 +116,7 @@ def test_long_lines_are_read_in_parts_and_streams_agree() -> None:
 
 
 def check_covers(tok: bp.Tokenizer, text: str, limit: int, overlap: int, chunks: list[bp.Chunk]) -> None:
-    """What the contract says, without the oracle."""
+    """Checks the contract, without the oracle."""
     end = before = 0
     for chunk in chunks:
         assert before <= chunk.start <= end < chunk.end

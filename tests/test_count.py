@@ -1,4 +1,4 @@
-"""Counting until a limit, and in intervals, against encoding the same text by itself."""
+"""Counting up to a limit, and in intervals, against encoding the same text by itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def long_text(random: Random) -> str:
-    """Texts one after another, so that there are several cuts, and runs in between that have none."""
+    """Texts one after another, with several places to cut, and runs in between that have none."""
     runs = [
         random.choice(["a", "1", " ", "\n", "日", "'", "A", ADDED, SPECIALS[0]]) * random.randint(1, 300)
         for _ in range(2)

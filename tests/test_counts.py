@@ -1,4 +1,4 @@
-"""Counts equal a slow count whatever the threads, memory and parts; tables add up, and are read back or refused.
+"""Counts equal a slow count for all threads, memory limits and parts; tables add up, and are read back or refused.
 
 Long because every way to make a table meets every way to break one.
 """
@@ -290,7 +290,7 @@ def test_counts_are_exact_up_to_64_bits() -> None:
     assert (half.filter(2**63) + Counts.of({"low": 2**63 - 1})).top(1)[0].count == MOST
     with pytest.raises(bp.TrainingError, match=r"more than 2\^64 - 1"):
         half.scale(2)
-    with pytest.raises(bp.TrainingError, match=r"no common one below 2\^64"):
+    with pytest.raises(bp.TrainingError, match=r"share no denominator below 2\^64"):
         Counts.of({"a": 1}).scale(Fraction(1, 2**62)).scale(Fraction(1, 2**9)) + Counts.of({"a": 1}).scale("0.2")
     assert len(half.filter(MOST)) == len(half.filter(2**70)) == 0
     tiny = Counts.of({"ab": 4}).scale(Fraction(1, 2**62))
@@ -403,7 +403,7 @@ def test_tables_are_read_back(tmp_path: Path) -> None:
             assert rows(again) == rows(counts)
             for name in ("stages", "groups", "denominator", "digest", "end"):
                 assert getattr(again, name) == getattr(counts, name)
-    # What else writes Parquet keeps the metadata, but perhaps no dictionary.
+    # Other programs that write Parquet keep the metadata, but perhaps no dictionary.
     table = pq.read_table(place)
     plain = table.set_column(2, "group", table["group"].cast("string"))
     pq.write_table(plain, place)
@@ -559,7 +559,7 @@ print(digest.hexdigest(), peak, len(counts), *counts.spilled, round(counted, 1),
 
 @pytest.mark.skipif("BYTEPAIR_SPILL_GB" not in os.environ, reason="set BYTEPAIR_SPILL_GB=1.5 to count so much on disk")
 def test_memory_is_bounded_by_the_limit() -> None:
-    """Counts so many gigabytes of pieces that are all different with 1 GB of memory, and without a limit."""
+    """Counts gigabytes of distinct pieces with 1 GB of memory, and without a limit."""
     size = str(int(float(os.environ["BYTEPAIR_SPILL_GB"]) * 1e9))
     outcomes = []
     for memory in ("1GB", ""):

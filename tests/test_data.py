@@ -1,4 +1,4 @@
-"""Real vocabularies and texts, where they are there: the ids of the libraries that they were made for."""
+"""Real vocabularies and texts, if present: the ids of the libraries that they were made for."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_a_stream_never_gives_half_a_character(tok: bp.Tokenizer) -> None:
 
 
 def certain(data: bytes) -> str:
-    """The text that these bytes begin with, whatever comes after them: by trying what may come."""
+    """The text that all continuations of these bytes begin with: found by trying continuations."""
     tails = [bytes([second, *rest]) for second in (0x80, 0x90, 0xA0) for rest in ((), (0x80,), (0x80, 0x80))]
     texts = [(data + tail).decode(errors="replace") for tail in [b"a", *tails]]
     shared = takewhile(lambda column: len(set(column)) == 1, zip(*texts, strict=False))
@@ -239,7 +239,7 @@ def test_a_length_is_only_a_claim(tok: bp.Tokenizer) -> None:
 
 
 def test_without_numpy_there_is_an_import_error() -> None:
-    """In a process of its own: what was imported stays."""
+    """In a process of its own, since imports persist."""
     code = """
 import sys
 sys.modules["numpy"] = None

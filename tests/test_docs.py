@@ -1,14 +1,15 @@
-"""What the documents and the core's docstrings show runs as written, and every public name is in the reference.
+"""The code in the documentation and the core's docstrings runs as written, and every public name is in the reference.
 
-In a document, a fence says what it is:
+The language of a fence decides how its block is tested:
 
-- ``python``: it runs. A block with ``import bytepair as bp`` begins a program, and those after it that do not go on
-  with it; what it prints stands behind ``#>``, and ``...`` there is anything.
+- ``python``: it runs. A block with ``import bytepair as bp`` begins a program, and later blocks without it continue
+  that program; the expected output follows ``#>``, where ``...`` matches anything.
 - ``python`` with prompts ``>>>``: a doctest; those of a page are one.
-- ``console``: lines that begin with ``$ `` run, in bash; below them is what they print. Nothing below: whatever it is.
-- ``python no-run``, ``sh no-run``: it does not run. `LEFT_OUT` has them all.
+- ``console``: lines that begin with ``$ `` run, in bash; their expected output is below them. Without any, all output
+  is accepted.
+- ``python no-run``, ``sh no-run``: it does not run. `LEFT_OUT` counts them all.
 
-All of a page runs in order in one empty folder. Where a command prints something else by now, and that is right,
+All blocks of a page run in order in one empty folder. If the output of a command has changed, and the change is right,
 `BYTEPAIR_WRITE_DOCS=1` writes it into the page.
 """
 
@@ -41,7 +42,7 @@ PAGES = ["README.md", *sorted(page.relative_to(ROOT).as_posix() for page in DOCS
 
 TRAINERS = ("datasets", "litdata", "streaming")
 LIBRARIES = ("chonkie", "langchain_text_splitters", "llama_index", "semchunk", "torch", "transformers")
-"""What examples may import that need not be installed: each of them has a test of its own, or is left out here."""
+"""Optional packages that examples import: an example has a test of its own, or is skipped here without its package."""
 
 LEFT_OUT = {
     "docs/index.md": 1,  # a hub, and files of one's own
@@ -53,11 +54,11 @@ LEFT_OUT = {
     "docs/visualize/playground.md": 1,  # a server
     "docs/visualize/notebook.md": 2,  # a notebook
 }
-"""How many blocks of a page do not run, and what they would need."""
+"""The number of blocks of a page that do not run, with their requirements."""
 
 
 def examples_of_properties() -> list[doctest.DocTest]:
-    """Those that doctest does not find: the properties of compiled classes."""
+    """The examples that doctest does not find: of properties of compiled classes."""
     parser = doctest.DocTestParser()
     found = []
     for kind in vars(_core).values():
@@ -105,7 +106,7 @@ def python_blocks(document: Path) -> list[str]:
 
 
 def assert_shown(shown: list[str], printed: list[str], where: str) -> None:
-    """`...` in what is shown is anything: a part of a line, or, alone, some lines."""
+    """`...` in the shown output matches anything: a part of a line, or, alone, some lines."""
     parts = [re.escape(line).replace(re.escape("..."), ".*") + r"\n" for line in shown]
     pattern = "".join(r"(?:.*\n)*?" if line.strip() == "..." else part for line, part in zip(shown, parts, strict=True))
     said = "".join(f"{line.rstrip()}\n" for line in printed)
@@ -113,7 +114,7 @@ def assert_shown(shown: list[str], printed: list[str], where: str) -> None:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """In which examples run: nothing is fetched, and what is printed is as wide on every machine."""
+    """The environment of examples: no downloads, and output of the same width on every machine."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     fixed = {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "BYTEPAIR_ENCODINGS": str(ENCODINGS)}
     return {**os.environ, **fixed, **more}
@@ -133,7 +134,7 @@ def run_as_written(block: str, folder: Path, warnings: str = "error", where: str
 
 
 def run_in_a_shell(block: Block, folder: Path, where: str) -> None:
-    """Runs what stands behind prompts; a command goes on after a backslash, and in the lines of a here-document."""
+    """Runs the commands after prompts; a command continues after a backslash, and in the lines of a here-document."""
     for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", block.code, re.MULTILINE):
         line = re.sub(r"^> ", "", command, flags=re.MULTILINE)
         done = subprocess.run(
@@ -185,7 +186,7 @@ def run_doctests(blocks: list[Block], folder: Path, page: str) -> None:
 
 
 class Program:
-    """A process that is given the blocks of a program one after another, so that commands may stand between them."""
+    """A process that runs the blocks of a program one after another, so that commands may come between them."""
 
     DRIVER = (
         "import contextlib, io, json, sys\n"
@@ -225,7 +226,7 @@ class Program:
 
 
 def cannot_run(block: Block) -> str | None:
-    """What a block needs that is not here."""
+    """A requirement of a block that is missing here."""
     if re.search(r"get_encoding\(|encoding_for_model\(|(-m|compare) (gpt2|o200k_base)", block.code):
         return None if ENCODINGS.is_dir() else "published encodings"
     packages = imported(block.code) if block.language == "python" else set()
@@ -294,7 +295,7 @@ def faults() -> list[str]:
 
 @pytest.mark.parametrize("code", faults())
 def test_faults_of_the_other_library_are_as_shown(code: str) -> None:
-    """What it prints is behind the last line; where nothing stands there, it panics."""
+    """The last line's comment is the expected output; without one, the library panics."""
     peer = pytest.importorskip("tokenizers")
     if not peer.__version__.startswith("0.23."):
         pytest.skip(f"{peer.__version__} may do otherwise")
@@ -322,11 +323,11 @@ VIEWS = [
     "pictures",
 ]
 VIEWS += ["pipeline", "playground", "reported", "terminal", "timeline"]
-"""The modules of `bytepair.view` that are called from outside; others there are parts of these."""
+"""The modules of `bytepair.view` that other packages call; the rest are parts of these."""
 
 
 def described() -> Counter[str]:
-    """What the reference has an entry for."""
+    """The names with an entry in the reference."""
     pages = (page.read_text("utf-8") for page in DOCS.rglob("*.md"))
     return Counter(name for page in pages for name in re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE))
 

@@ -1,4 +1,4 @@
-"""Rows move with their tokens, whatever the ids; new ones are what was asked for."""
+"""Rows move with their tokens, for all ids; new rows are initialized as specified."""
 
 from __future__ import annotations
 

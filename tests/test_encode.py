@@ -1,4 +1,4 @@
-"""Encoding equals its definition, and nothing but the text decides the ids."""
+"""Encoding equals its definition, and only the text decides the ids."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.conftest import HOSTILE
 
 
 def naive(tok: bp.Tokenizer, piece: bytes) -> list[bytes]:
-    """The definition, on one piece."""
+    """The definition of encoding, for one piece."""
     model = tok.spec.byte_pair
     if model.merges is None:
         return encode_ranks(piece, dict(zip(model.tokens, model.ids, strict=True)))
@@ -95,7 +95,7 @@ def test_a_piece_without_end_is_encoded(sources: list[str], split: str, kind: st
 
 @pytest.mark.parametrize("semantics", ["ranks", "merges", "ignore_merges"])
 def test_long_pieces_encode_as_defined(semantics: str) -> None:
-    """Long enough for the heap, over two letters, where merges collide most, with a vocabulary that is not proper."""
+    """Pieces long enough for the heap, over two letters, where merges collide most, with an improper vocabulary."""
     random = Random(11)
     for _ in range(40):
         words = {bytes(random.choices(b"ab", k=random.randint(2, 6))) for _ in range(12)}

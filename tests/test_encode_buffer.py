@@ -1,4 +1,4 @@
-"""Texts of a buffer: each has the ids that it has alone, or a fault of its own."""
+"""Texts of a buffer: each has the ids of the text alone, or a fault of its own."""
 
 from __future__ import annotations
 

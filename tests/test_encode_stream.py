@@ -1,4 +1,4 @@
-"""A text in parts has the ids and the errors of the whole, and little of it is held."""
+"""A text in parts has the ids and the errors of the whole, and little of it is kept in memory."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_ids_come_while_text_does(tok: bp.Tokenizer) -> None:
     for _ in range(50):
         assert len(stream.push("def f(x): return x\n" * 1000)) > 4000
     assert len(stream.finish()) < 20
-    # Where nothing can be cut, all comes at the end.
+    # If nothing can be cut, all ids come at the end.
     whole = VARIANTS["whole"].encode_stream()
     assert not any(len(whole.push(b"low " * 5000)) for _ in range(10))
     assert len(whole.finish()) == len(VARIANTS["whole"].encode("low " * 50_000))

@@ -15,7 +15,7 @@ INEXACT = ["greedy", "minimal"]
 
 
 def improper() -> bp.Tokenizer:
-    """`aab` ranks before its part `aa`, so that ranks are no list of merges."""
+    """`aab` ranks before its part `aa`, so the ranks are not a list of merges."""
     tokens = (*(bytes([byte]) for byte in range(256)), b"aab", b"aa")
     return bp.Tokenizer(bp.TokenizerSpec(bp.BytePair(tokens, tuple(range(258)))))
 
@@ -69,7 +69,7 @@ def test_words_where_the_inexact_ones_differ() -> None:
 
 @pytest.mark.parametrize("name", ["table", "backtrack"])
 def test_linear_encoders_refuse_an_improper_vocabulary(name: str) -> None:
-    with pytest.raises(bp.FormatError, match=rf'"{name}" is exact only where .*use "heap"'):
+    with pytest.raises(bp.FormatError, match=rf'"{name}" is exact only if .*use "heap"'):
         improper().encoder(name)
 
 

@@ -1,4 +1,4 @@
-"""The examples run as their readers run them, and say what is wrong and where."""
+"""The examples run as their readers run them, and report faults with their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extending goes on where training ended: old ids stay, and the new merges are those of a slow recount."""
+"""Extending resumes where training ended: old ids stay, and the new merges are those of a slow recount."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def spell(tok: bp.Tokenizer, piece: bytes) -> list[bytes]:
 def extend_slowly(
     tok: bp.Tokenizer, counts: dict[str, int], merges: int, *, ties: str, min_frequency: int, longest: int | None
 ) -> list[Pair]:
-    """The new merges by a full recount at every step, what is a token already being passed over."""
+    """The new merges by a full recount at every step; pairs that make an existing token are skipped."""
     pieces = [spell(tok, piece.encode()) for piece in counts]
     ids = dict(zip(tok.spec.byte_pair.tokens, tok.spec.byte_pair.ids, strict=True))
     taken = {*ids, *(token.content.encode() for token in tok.spec.added_tokens)}
@@ -62,7 +62,7 @@ def random_counts(random: Random, pieces: int = 6) -> dict[str, int]:
 
 
 def random_tokenizer(random: Random) -> bp.Tokenizer:
-    """Trained, as ranks or merges; or put together by hand, with tokens that its merges do not make."""
+    """Trained, as ranks or merges; or assembled by hand, with tokens that its merges do not make."""
     if random.random() < 0.5:
         tok = bp.train(
             random_counts(random), 256 + random.randint(1, 9), min_frequency=1, special_tokens=["<|end|>"], split="none"

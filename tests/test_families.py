@@ -1,4 +1,4 @@
-"""Every family of tokenizers, where its file is there, against the library that the file was made for."""
+"""Every family of tokenizers, if its file is present, against the library that the file was made for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unpacked(family: Family, data: Path, folder: Path) -> Path:
 
 
 class Loaded(NamedTuple):
-    """A family, read once by both for all that is tested of it."""
+    """A family, loaded once by both libraries for all of its tests."""
 
     family: Family
     file: Path

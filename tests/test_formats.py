@@ -1,4 +1,4 @@
-"""Saved and loaded again a tokenizer is equal; what a format or a file should not hold is refused by name."""
+"""A tokenizer is equal after saving and loading; content that a format or a file cannot hold is refused by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BARE = {"tiktoken": ("split", "special_tokens"), "vocab+merges": ("split", "spec
 
 @pytest.fixture(scope="module")
 def rich(tok: bp.Tokenizer) -> bp.Tokenizer:
-    """With every feature that a spec can have, holes in the ids included."""
+    """A tokenizer with every feature that a spec can have, holes in the ids included."""
     flags = bp.AddedToken("<mask>", 2500, lstrip=True, rstrip=True)
     added = (
         bp.AddedToken("<|end|>", 1998),
@@ -354,7 +354,7 @@ def test_a_partial_alphabet_has_to_be_said(tmp_path: Path) -> None:
 
 
 def test_newcomers_findings(tmp_path: Path, tok: bp.Tokenizer) -> None:
-    """What a first user ran into, once each."""
+    """Problems that a first user found, once each."""
     with pytest.raises(bp.FormatError, match="the name of the manifest"):
         tok.save(tmp_path / "manifest.json")
     line_feed = bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, added_tokens=(bp.AddedToken("\n", 3000),)))

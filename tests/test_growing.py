@@ -1,4 +1,4 @@
-"""Texts that grow, and parts that fit, against encoding the same text from scratch; fuzz/growing.py has the sweeps."""
+"""Growing texts, and parts that fit, against encoding the same text from scratch; fuzz/growing.py has the sweeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and texts that somebody made to hurt: errors with a place, bounded memory, and no panic."""
+"""Malicious files and texts: errors with a place, bounded memory, and no panic."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "nested decoders": (nested(b"decoder", b"decoders", 100), "more than 16 deep"),
     "nested post-processors": (nested(b"post_processor", b"processors", 100), "in one another"),
     "many steps": (of("normalizer", *[step("NFC")] * 10_000), "at most 32"),
-    "a key twice": (b'{"version":"1.0","version":"1.0","model":{}}', "stands twice"),
+    "a key twice": (b'{"version":"1.0","version":"1.0","model":{}}', "occurs twice"),
     "an id of 5000 digits": (b'{"model":{"type":"WordLevel","vocab":{"a":' + b"9" * 5000 + b"}}}", "not JSON"),
     "an id of 4000 digits": (b'{"model":{"type":"WordLevel","vocab":{"a":' + b"9" * 4000 + b"}}}", "the id of"),
     "an id that is too large": (model(kinds.word_level(), vocab={"<unk>": 2**32 - 1}), "the id of"),
@@ -120,7 +120,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a score of 400 digits": (scores(b"9" * 400), "the score"),
     "half a character": (model(kinds.word_level()).replace(b'"low"', b'"\xed\xa0\x80"'), "not JSON"),
     "half a character, escaped": (model(kinds.word_level()).replace(b'"low"', b'"\\ud800"'), "lone surrogate"),
-    "UTF-16": (model(kinds.word_level()).decode().encode("utf-16"), "no tokenizer"),
+    "UTF-16": (model(kinds.word_level()).decode().encode("utf-16"), "not a tokenizer"),
     "a pattern of a megabyte": (of("pre_tokenizer", split("a" * MEGABYTE)), "at most 16384"),
     "a pattern of many words": (
         of("normalizer", replace("", Regex="|".join(map(str, range(50_000))))),
@@ -131,7 +131,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a pattern that looks ahead far": (of("normalizer", replace("", Regex="(?=((a{1000}){1000}){1000})a")), "compile"),
     "a template of many ids": (template(100_000, 1), "use at most"),
     "a template of many pieces": (template(1000, 1000), "use at most"),
-    "something else": (b'{"model": [1]}', "no tokenizer"),
+    "something else": (b'{"model": [1]}', "not a tokenizer"),
 }
 
 
@@ -144,7 +144,7 @@ def test_what_is_refused_says_what_and_where(tmp_path: Path, name: str) -> None:
     with pytest.raises(kind, match=message) as caught:
         bp.Tokenizer.from_file(path, partial_alphabet=True)
     assert caught.value.file == str(path)
-    # How long the path of the file is depends on the machine.
+    # The length of the file's path depends on the machine.
     assert len(str(caught.value).replace(str(path), "")) < 1000
 
 
@@ -175,7 +175,7 @@ def test_steps_make_no_more_than_32_times_a_text(tmp_path: Path, name: str) -> N
     for call in (tok.encode, tok.count, tok.offsets):
         with pytest.raises(bp.EncodeError, match="of this text"):
             call(text)
-    # A short text has some room, whatever is made of it.
+    # A short text has some room, for any output.
     assert tok.encode("") == []
 
 
@@ -206,7 +206,7 @@ def test_decoders_make_no_more_than_32_times_their_tokens() -> None:
     assert decode_tokens(far, ["lol"]) == "o"
 
 
-# What a process has used at most, which begins anew with each program: in kilobytes.
+# The peak memory of a process, in kilobytes; it starts afresh with each program.
 CHILD = """
 import sys, warnings
 import bytepair as bp, bytepair.formats.hf_json, bytepair.model.spec
@@ -224,7 +224,7 @@ print(1024 * (peak() - before))
 
 
 def large() -> Iterator[tuple[str, bytes, int]]:
-    """Files, and how many times their size loading may cost."""
+    """Files, and the allowed memory for loading as a multiple of their size."""
     yield "a token of a megabyte", model(kinds.bpe(), vocab={**kinds.bpe()["vocab"], "x" * MEGABYTE: 9}), 8
     words = {f"##w{number * 7919 % 1_000_003}": 100 + number for number in range(100_000)}
     # JSON makes an object of each token and each id.

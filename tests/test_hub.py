@@ -1,4 +1,4 @@
-"""Published encodings, over HTTP from this machine and offline, with hashes checked."""
+"""Published encodings, over HTTP from localhost and offline, with hashes checked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def published(tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """A server with one rank file under a published name, and the cache beside it; yields the paths asked for."""
+    """A server with one rank file under a published name, and the cache beside it; yields the requested paths."""
     data = tiktoken.write(tok.spec)
     asked: list[str] = []
 

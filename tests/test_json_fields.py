@@ -1,4 +1,4 @@
-"""Lines of JSON: texts and ids as `json` reads them, and each line at fault by itself."""
+"""Lines of JSON: texts and ids as `json` reads them, and an error for each faulty line alone."""
 
 from __future__ import annotations
 

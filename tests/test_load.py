@@ -1,4 +1,4 @@
-"""Loading: the core reads what a slow reader reads, errors included, and nothing is made before it is asked for."""
+"""Loading: the core reads the same as a slow reader, errors included, and builds nothing before it is used."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_slowly(data: bytes) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
             decoded = binascii.a2b_base64(token)
         except ValueError as error:
             raise broken(number, "is not a token in base64, a space and a rank") from error
-        # What Python passes over in base64 does not come back.
+        # Characters that Python skips in base64 are missing when encoded again.
         if binascii.b2a_base64(decoded, newline=False) != token:
             raise broken(number, "is not a token in base64, a space and a rank")
         if not rank.isdigit() or id >= MOST_IDS:

@@ -1,4 +1,4 @@
-"""A manifest says what was saved, and nothing of a folder can change unseen."""
+"""A manifest records the saved files, and no change in a folder goes unnoticed."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_every_flip_and_every_cut_is_seen(tmp_path: Path, small: bp.Tokenizer, f
     for end in range(len(whole)):
         with pytest.raises(damage):
             manifest._parse(whole[:end], place)
-    # Of the other files a bit of each byte, another one each time.
+    # In the other files one bit of each byte, another one each time.
     for file in files:
         data = file.read_bytes()
         manifest.verify(file, data)
@@ -165,7 +165,7 @@ def test_old_manifests_load_and_damaged_ones_do_not(tmp_path: Path, small: bp.To
             bp.Tokenizer.from_file(tmp_path)
         with pytest.raises(bp.IntegrityError):
             manifest.load(tmp_path)
-    # What is damaged may be written over.
+    # Damaged files may be overwritten.
     small.save(tmp_path)
     assert bp.Tokenizer.from_file(tmp_path) == small
 

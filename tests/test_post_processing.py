@@ -1,4 +1,4 @@
-"""Post-processors: as ``tokenizers`` runs them, and refused where they are broken."""
+"""Post-processors: results as in ``tokenizers``, and errors for broken ones."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ PROCESSORS: dict[str, dict[str, Any] | None] = {
     "sequence_templates": sequence(template([A], [B, A]), BERT_TEMPLATE),
     "sequence_empty": sequence(),
 }
-"""What files hold, and what they could hold."""
+"""Post-processors that files have, and others that they could have."""
 
 
 @pytest.fixture(scope="session")
 def plain(sources: list[str]) -> bp.Tokenizer:
-    """Few tokens, so that most pieces are several; six special ones, of which one takes the white space before it."""
+    """Few tokens, so that most pieces are several; six special ones, one of which takes the white space before it."""
     spec = bp.train(iter(sources), 400, split="gpt2").spec
     added = [bp.AddedToken(name, 400 + place, lstrip=name == "<mask>") for place, name in enumerate(SPECIAL)]
     return bp.Tokenizer(spec.replace(added_tokens=tuple(added)))
@@ -97,7 +97,7 @@ def with_processor(plain: bp.Tokenizer, processor: dict[str, Any] | None, folder
 
 
 def fields(encoding: Any) -> dict[str, Any]:
-    """All that ``Encoding`` says, ours or the peer's."""
+    """All columns of an ``Encoding``, ours or the peer's."""
     names = ["ids", "tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask", "attention_mask"]
     names += ["sequence_ids", "n_sequences"]
     return {name: getattr(encoding, name) for name in names} | {"overflowing": [*map(fields, encoding.overflowing)]}

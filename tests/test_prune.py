@@ -1,4 +1,4 @@
-"""Pruning keeps what merges need; without a text it is training to the smaller size."""
+"""Pruning keeps the tokens that merges need; without a text it equals training to the smaller size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.test_extend import BYTES, merges_of, random_counts, random_tokenizer,
 
 
 def prune_slowly(tok: bp.Tokenizer, size: int, counts: Mapping[str, int]) -> set[bytes]:
-    """The tokens that go, found by looking at all of them each time."""
+    """The removed tokens, found by a search through all of them each time."""
     merges = merges_of(tok)
     tokens = dict(zip(tok.spec.byte_pair.tokens, tok.spec.byte_pair.ids, strict=True))
     added = {token.id for token in tok.spec.added_tokens}
@@ -61,7 +61,7 @@ def check(tok: bp.Tokenizer, pruned: bp.Pruned, gone: set[bytes]) -> None:
     assert (model.semantics, model.ignore_merges) == (old.semantics, old.ignore_merges)
     if model.merges is not None:
         assert merges_of(small) == [pair for pair in merges_of(tok) if b"".join(pair) not in gone]
-    # What merges reached, they reach.
+    # Tokens that merges reached before are still reached.
     was, now = tok.encoder("heap"), small.encoder("heap")
     for token in kept:
         if was.encode_piece(token) == [tok.spec.byte_pair.ids[old.tokens.index(token)]]:

@@ -1,4 +1,4 @@
-"""``errors="replace"`` in every call with places: they are those of the given text, and counts those of its parts."""
+"""``errors="replace"`` in every call with places: places refer to the given text, and counts to its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One way to name a tokenizer: what each name means, in which order, and what every call takes."""
+"""Names of tokenizers: the meaning of each, the order of lookup, and the names that every call takes."""
 
 from __future__ import annotations
 
@@ -141,9 +141,9 @@ def test_from_pretrained_takes_a_folder(tok: bp.Tokenizer) -> None:
 def test_no_option_is_ignored(tok: bp.Tokenizer) -> None:
     tok.save("here")
     for name, option, what in [
-        (tok, {"split": "gpt2"}, "a tokenizer that is loaded already takes no split"),
-        (tok, {"partial_alphabet": True}, "takes no partial_alphabet"),
-        ("gpt-4o", {"special_tokens": {"<a>": 3}}, "the encoding o200k_base takes no special_tokens"),
+        (tok, {"split": "gpt2"}, "a loaded tokenizer takes no split"),
+        (tok, {"partial_alphabet": True}, "takes no partial alphabet"),
+        ("gpt-4o", {"special_tokens": {"<a>": 3}}, "the encoding o200k_base takes no special tokens"),
         ("here", {"encodings": "folder"}, "'here', which is not an encoding, takes no encodings"),
         ("here", {"split": "gpt2"}, "holds its own split"),
     ]:
@@ -155,7 +155,7 @@ def test_no_option_is_ignored(tok: bp.Tokenizer) -> None:
 
 @pytest.mark.usefixtures("published")
 def test_every_call_takes_a_name(tok: bp.Tokenizer) -> None:
-    """With a name each call does what it does with the tokenizer."""
+    """Each call has the same result with the name as with the tokenizer."""
     name = "here"
     tok.save(name)
     Path("a.txt").write_text("low lower\nlow\n")

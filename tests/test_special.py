@@ -1,4 +1,4 @@
-"""Text never becomes a control token unless the call says so."""
+"""Text never becomes a control token unless the call allows it."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ PRE_TOKENIZERS: dict[str, list[str]] = {
 
 
 def peer(part: str, steps: Sequence[str]) -> Any:
-    """The steps in `tokenizers`: parsed from the file in which they stand."""
+    """The steps in `tokenizers`: parsed from their file."""
     kinds = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "decoder": "decoders"}
     full = [json.loads(step) if step.startswith("{") else {"type": step} for step in steps]
     if part == "decoder":
@@ -226,14 +226,14 @@ def peer(part: str, steps: Sequence[str]) -> Any:
         ]
     parts: dict[str, Any] = dict.fromkeys(kinds)
     parts[part] = full[0] if len(full) == 1 else {"type": "Sequence", kinds[part]: full}
-    # One token for whatever a piece is: its offsets are those of the piece.
+    # One token for every piece: its offsets are those of the piece.
     model = {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}
     file: dict[str, Any] = {"version": "1.0", "added_tokens": [], "post_processor": None, "model": model, **parts}
     return tokenizers.Tokenizer.from_str(json.dumps(file))
 
 
 def caught(call: Any) -> Any:
-    """What a call of the peer gives; None if it panics."""
+    """The result of a call of the peer; None if it panics."""
     try:
         return call()
     except BaseException as error:
@@ -366,7 +366,7 @@ def test_normalizers_and_pre_tokenizers_in_a_row() -> None:
         then = [one for _ in range(source.randint(1, 2)) for one in source.choice(list(PRE_TOKENIZERS.values()))]
         then.append(step("FixedLength", length=3))
         if step("Prepend", prepend="") in first:
-            # What comes from nothing is left out by the peer's next normalizer.
+            # The peer's next normalizer omits characters that were inserted without a source.
             continue
         theirs = peer("normalizer", first)
         theirs.pre_tokenizer = peer("pre_tokenizer", then).pre_tokenizer
@@ -434,7 +434,7 @@ def test_random_tables_are_refused_or_read_but_never_fatal() -> None:
 
 
 def test_where_the_peer_panics_or_contradicts_itself() -> None:
-    """Bugs of `tokenizers`, each with its reproduction: here they are given a meaning, or none."""
+    """Bugs of `tokenizers`, each with its reproduction: here these inputs have a meaning, or raise."""
     # A match of nothing at the beginning has no origin, and the next normalizer leaves it out of its range.
     steps = [replace("▁", Regex="^"), "NFC"]
     theirs = peer("normalizer", steps).normalizer

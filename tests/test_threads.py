@@ -14,11 +14,11 @@ import bytepair as bp
 from tests.conftest import HOSTILE
 
 STREAM_MB = int(os.environ.get("BYTEPAIR_STREAM_MB", "50"))
-"""How much text `test_pieces_that_never_repeat_do_not_grow_memory` encodes; with 2000 it takes minutes."""
+"""The MB of text that `test_pieces_that_never_repeat_do_not_grow_memory` encodes; with 2000 it takes minutes."""
 
 
 def outcome(call: object, *args: object, **options: object) -> object:
-    """What a call gives, or all that its error says."""
+    """The result of a call, or all attributes of its error."""
     assert callable(call)
     try:
         return call(*args, **options)
@@ -133,5 +133,5 @@ print(most - before, memory_per_thread() * threads)
     done = run(code, str(threads), str(STREAM_MB), timeout=60 + STREAM_MB)
     assert done.returncode == 0, done.stderr
     grown, stated = map(int, done.stdout.split())
-    # What is measured is the whole process, whose allocators keep a few megabytes of their own.
+    # The measurement covers the whole process, whose allocators keep a few megabytes of their own.
     assert grown <= stated + 8_000_000

@@ -1,4 +1,4 @@
-"""Training equals the reference trainers, is a function of counts and settings, and says what is wrong."""
+"""Training equals the reference trainers, is a function of counts and settings, and reports faults."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_weights_and_rare_pieces() -> None:
         assert (merges[0].left, merges[0].count) == (winner, count)
     with pytest.raises(bp.TrainingError, match="no group 'de'"):
         bp.train(counts, 257, weights={"de": 2})
-    # min_frequency and min_count are in occurrences, whatever the denominator is.
+    # min_frequency and min_count are in occurrences, for every denominator.
     for factor in (1, "0.5", "0.25"):
         scaled = counts.scale(factor)
         needed = 4 * float(factor)
@@ -297,7 +297,7 @@ def test_one_giant_piece_learns_what_the_reference_learns(ties: Ties) -> None:
 
 @pytest.mark.skipif("BYTEPAIR_DNA_MB" not in os.environ, reason="set BYTEPAIR_DNA_MB=100 for a piece of so much")
 def test_one_endless_piece() -> None:
-    """A thousand merges of one piece; to rewrite it for each would take hours."""
+    """A thousand merges of one piece; rewriting it for each would take hours."""
     piece = dna(int(os.environ["BYTEPAIR_DNA_MB"]) << 20)
     trained = bp.train_with_statistics([piece], 1256, split="o200k")
     assert (trained.statistics.rows, trained.statistics.text_bytes) == (1, len(piece))
@@ -310,7 +310,7 @@ def test_one_endless_piece() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent with os.kill")
 def test_ctrl_c_stops_training() -> None:
-    """In a process of its own: one giant piece, on which merging takes many times as long as the signal waits."""
+    """In a process of its own: one giant piece, whose merging takes many times as long as the delay of the signal."""
     script = "import bytepair as bp, random; r = random.Random(1)\n"
     script += "text = ''.join(r.choices('abcdefgh', k=2_000_000)) * 30; print('go', flush=True)\n"
     script += "bp.train(iter([text]), 30_000, split='none')"

@@ -1,4 +1,4 @@
-"""Unigram vocabularies: the trainer of `sentencepiece`, the same result from the same counts, and what is refused."""
+"""Unigram vocabularies: against the trainer of `sentencepiece`, equal results from equal counts, and refused input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPLIT = r"\S+"
 
 @pytest.fixture(scope="module")
 def lines() -> list[str]:
-    """Words made of stems and endings that are frequent in different degrees."""
+    """Words of stems and endings, with different frequencies."""
     choose = random.Random(5)
     syllables = ["".join(pair) for pair in itertools.product("bdfgklmnprst", "aeiou")]
     stems = ["".join(choose.choices(syllables, k=choose.randint(1, 3))) for _ in range(300)]
@@ -50,7 +50,7 @@ def peer(lines: list[str], size: int, **options: Any) -> dict[str, float]:
 
 
 def log_likelihood(tokens: Mapping[str, float], lines: list[str]) -> float:
-    """Of the best spelling, for each character."""
+    """The log-likelihood of the best segmentation, per character."""
     unknown = min(tokens.values()) - 10
     longest = max(map(len, tokens))
     total, characters = 0.0, 0

@@ -1,4 +1,4 @@
-"""WordPiece vocabularies: the trainer of `tokenizers`, the words of BERT, and what is refused."""
+"""WordPiece vocabularies: against the trainer of `tokenizers`, the words of BERT, and refused input."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def counts_of(pieces: dict[str, int]) -> bp.Counts:
 
 
 def random_words(seed: int) -> dict[str, int]:
-    """So many words that hardly two frequent pairs are equally frequent."""
+    """Enough words that few frequent pairs are equally frequent."""
     choose = random.Random(seed)
     words = {"".join(choose.choices("abcdef", k=choose.randint(2, 6))) for _ in range(400)}
     return {word: choose.randint(1, 300) for word in sorted(words)}
 
 
 def apart(seed: int, tokens: int) -> tuple[dict[str, int], list[str]]:
-    """Words, and their vocabulary if no two pairs are ever equally frequent where the ids of characters would decide.
+    """Words, and their vocabulary if no tie of frequencies is ever decided by the ids of characters.
 
-    What the peer numbers in the order of a hash table are the characters that continue words: the result has to be the
-    same for words spelled in other letters, which have these ids in other orders.
+    The peer numbers the characters that continue words in the order of a hash table: the result must be the same for
+    words spelled in other letters, which have these ids in other orders.
     """
     words = random_words(seed)
     expected = frequent(words, tokens)
@@ -128,7 +128,7 @@ def test_the_tokenizer_spells_what_it_learned() -> None:
     texts = ["Low lower lowest [MASK] newest widest"] * 3
     tok = bp.train_wordpiece(iter(texts), 36, score="frequency")
     tokens = dict(zip(tok.spec.model.ids, map(bytes.decode, tok.spec.model.tokens), strict=True))
-    # What is cut out as a special token is not counted.
+    # Text cut out as a special token is not counted.
     assert not {"m", "##a", "["} & set(tokens.values())
     assert [tokens[id] for id in tok.encode("NEWEST lowest")] == ["newest", "lowest"]
     assert tok.encode("xyz") == [1]

@@ -1,4 +1,4 @@
-"""From the name of a tokenizer to the tokenizer: one way for every call and every command.
+"""Resolves the name of a tokenizer and loads it, for every call and every command.
 
 A name is, in this order: a published encoding (``"gpt2"``; a file of that name is ``"./gpt2"``), a file or folder, a
 model (``"gpt-4o"``), a repository of Hugging Face's hub (``"Qwen/Qwen3-8B"``). The network is used only for an encoding
@@ -39,7 +39,7 @@ def resolve(name: str | os.PathLike[str]) -> Named:
     """The meaning of a name; nothing is read or fetched.
 
     Raises:
-        ArtifactError: It has none; the message lists what was tried.
+        ArtifactError: It has none; the message lists the kinds of names tried.
 
     Example:
         >>> resolve("cl100k_base"), resolve("gpt-4o"), resolve("Qwen/Qwen3-8B").kind
@@ -59,7 +59,7 @@ def resolve(name: str | os.PathLike[str]) -> Named:
 
 
 def _looks_like_repository(name: str) -> bool:
-    # "model/tokenizer.json" and "folder/nmae" are mistyped paths, which nobody wants to send to a server.
+    # "model/tokenizer.json" and "folder/nmae" are mistyped paths, which must not be sent to a server.
     return (
         _REPOSITORY.fullmatch(name) is not None
         and Path(name).suffix not in _FILES
@@ -89,7 +89,7 @@ def load(
     encodings: str | os.PathLike[str] | None = None,
     local_files_only: bool = False,
 ) -> Tokenizer:
-    """Loads a tokenizer by any name that it has.
+    """Loads a tokenizer by name or path.
 
     Args:
         tokenizer: A published encoding (``"o200k_base"``), a file or folder as for `Tokenizer.from_file`, a model
@@ -103,8 +103,8 @@ def load(
 
     Raises:
         ArtifactError: The name is none of these, or its files cannot be read or fetched.
-        FormatError: The files are broken, hold something that is not supported, or hold what an option specifies.
-        IntegrityError: A file is not the one that was published or saved.
+        FormatError: The files are broken, hold an unsupported feature, or already hold the value of an option.
+        IntegrityError: A file differs from the one published or saved.
 
     Example:
         >>> import bytepair as bp, tempfile
@@ -143,14 +143,14 @@ def find(
     encodings: str | os.PathLike[str] | None = None,
     local_files_only: bool = False,
 ) -> Tokenizer | Path | hub.Origin:
-    """As `load`, but a tokenizer that has files of its own is not loaded: its path, or its origin on the hub."""
+    """As `load`, but for a tokenizer in files only its path or its origin on the hub, without loading it."""
     options: dict[str, Any] = {
         "split": split,
         "special_tokens": special_tokens,
         "partial_alphabet": partial_alphabet or None,
     }
     if isinstance(tokenizer, Tokenizer):
-        _refuse("a tokenizer that is loaded already", **options, encodings=encodings)
+        _refuse("a loaded tokenizer", **options, encodings=encodings)
         return tokenizer
     kind, name = resolve(tokenizer)
     if kind == "encoding":
@@ -182,7 +182,7 @@ def _refuse(what: str, **options: object) -> None:
 def get_encoding(name: str, *, folder: str | os.PathLike[str] | None = None) -> Tokenizer:
     """Loads a published encoding: ``gpt2 r50k_base p50k_base p50k_edit cl100k_base o200k_base o200k_harmony``.
 
-    Its rank file is taken from `folder` if that is given, else from the user's cache, else fetched over HTTPS into the
+    Its rank file is taken from `folder` if given, else from the user's cache, else fetched over HTTPS into the
     cache. Its SHA-256 is always checked.
 
     Args:

@@ -271,6 +271,81 @@ class Tokenizer(CompiledTokenizer):
 
         return vocabulary(self).get(token)
 
+    @property
+    def bos_token(self) -> str | None:
+        """The token that begins a text, as the tokenizer's files name it; None if none of them names one.
+
+        ``tokenizer_config.json`` and ``special_tokens_map.json`` of a folder name it, models of sentencepiece, GGUF,
+        tekken.json and BERT's vocab.txt. `save` keeps it in the manifest. It is not compared, and not part of the
+        fingerprint. A trained tokenizer has none; `TokenizerSpec.replace` sets it.
+
+        Example:
+            >>> import bytepair as bp
+            >>> spec = bp.train({"low": 5}, vocab_size=258, special_tokens=["<s>"]).spec
+            >>> tok = bp.Tokenizer(spec.replace(roles=(("bos", "<s>"),)))
+            >>> tok.bos_token, tok.bos_token_id, tok.eos_token, tok.eos_token_id
+            ('<s>', 257, None, None)
+        """
+        from bytepair.call import roles  # noqa: PLC0415 (encoding does without)
+
+        return roles.token_of(self, "bos")
+
+    @property
+    def bos_token_id(self) -> int | None:
+        """The id of `bos_token`; None if there is none, or it has no id: loading such a file warns."""
+        from bytepair.call import roles  # noqa: PLC0415 (as above)
+
+        return roles.id_of(self, "bos")
+
+    @property
+    def eos_token(self) -> str | None:
+        """The token that ends a text, as `bos_token`."""
+        from bytepair.call import roles  # noqa: PLC0415 (encoding does without)
+
+        return roles.token_of(self, "eos")
+
+    @property
+    def eos_token_id(self) -> int | None:
+        """The id of `eos_token`; None if there is none, or it has no id."""
+        from bytepair.call import roles  # noqa: PLC0415 (as above)
+
+        return roles.id_of(self, "eos")
+
+    @property
+    def pad_token(self) -> str | None:
+        """The token that pads rows, as `bos_token`; a call that pads and names none uses it."""
+        from bytepair.call import roles  # noqa: PLC0415 (encoding does without)
+
+        return roles.token_of(self, "pad")
+
+    @property
+    def pad_token_id(self) -> int | None:
+        """The id of `pad_token`; None if there is none, or it has no id."""
+        from bytepair.call import roles  # noqa: PLC0415 (as above)
+
+        return roles.id_of(self, "pad")
+
+    @property
+    def unk_token(self) -> str | None:
+        """The token of unknown text, as `bos_token`; if no file names one, the unknown token of the model.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train_unigram({"low": 5, "lower": 3}, vocab_size=11)
+            >>> tok.unk_token, tok.unk_token_id
+            ('<unk>', 0)
+        """
+        from bytepair.call import roles  # noqa: PLC0415 (encoding does without)
+
+        return roles.token_of(self, "unk")
+
+    @property
+    def unk_token_id(self) -> int | None:
+        """The id of `unk_token`; None if there is none, or it has no id, as of a model that knows every byte."""
+        from bytepair.call import roles  # noqa: PLC0415 (as above)
+
+        return roles.id_of(self, "unk")
+
     def encode_batch_array(
         self,
         texts: Iterable[TextInput],
@@ -437,8 +512,8 @@ class Tokenizer(CompiledTokenizer):
             max_length: The length for these.
             stride: The number of ids that an overflowing part shares with the part before it.
             pad_to_multiple_of: Rounds the length of padded rows up.
-            pad_token: The pad token, or its id; None for the added token that is called ``[PAD]``, ``<pad>``,
-                ``<|pad|>`` or ``<|padding|>``.
+            pad_token: The pad token, or its id; None for `Tokenizer.pad_token`, else the added token that is called
+                ``[PAD]``, ``<pad>``, ``<|pad|>`` or ``<|padding|>``.
             padding_side: The padded side; None for ``"right"``.
             truncation_side: The side that is cut off; None for ``"right"``.
             return_tensors: None for lists, ``"np"`` for arrays of int64, ``"pt"`` for tensors of torch.

@@ -1,4 +1,4 @@
-"""What tests of pages share: a real browser, the four ways in which a page is looked at, and what must hold in each.
+"""Fixtures for browser tests: a real browser, four looks (device and colour scheme), and the checks of every page.
 
 `make test-browser` runs them. A plain `pytest` leaves them out: they take minutes, and need a browser.
 """
@@ -17,15 +17,15 @@ import pytest
 from tests.conftest import ROOT
 
 SHOTS = ROOT / "build" / "screenshots"
-"""Where each page that `Tab.check` saw is, as a PNG."""
+"""The folder of the screenshots (PNG) that `Tab.check` takes of each page."""
 
 
 READ_IN = "desktop-light", "phone-dark"
-"""Looks in which axe-core reads pages, which takes most of the time: each device and each scheme is in one, and colours
+"""The looks in which axe-core checks pages, its checks being slow: each device and each scheme is in one, and colours
 are the same at any width."""
 
 _AXE = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
-"""What passes is most of all and would be sent as well; that what is tapped is large enough is not asked by default."""
+"""Omits passed checks, most of the result; and includes the check of target sizes, which is off by default."""
 
 
 class Look(NamedTuple):
@@ -48,18 +48,18 @@ LOOKS = [
 ]
 
 KEPT = [look for look in LOOKS if look.name in READ_IN]
-"""Those whose pictures are in the documents."""
+"""The looks whose screenshots are in the documentation."""
 
 
 @dataclass
 class Tab:
-    """A page in the browser, and what it said and asked for.
+    """A page in the browser, its console messages and its requests.
 
     Attributes:
         page: Playwright's `Page`.
-        look: How it is looked at.
-        said: Errors and warnings of its console, and exceptions that nobody caught.
-        asked: The URLs that it asked for.
+        look: The device and colour scheme.
+        said: Errors and warnings of its console, and uncaught exceptions.
+        asked: The URLs that it requested.
     """
 
     page: Any
@@ -73,16 +73,16 @@ class Tab:
         return self.page
 
     def check(self, name: str, *, picture: bool = False, full: bool = False, axe: dict[str, Any] | None = None) -> None:
-        """Holds a page to what all pages are held to, and takes its picture.
+        """Runs the checks of every page, and takes a screenshot.
 
-        It said nothing, has no fault that axe-core finds in the looks of `READ_IN` (contrast, names, order, roles), and
-        is not wider than the window.
+        The console is empty, axe-core finds no fault in the looks of `READ_IN` (contrast, names, order, roles), and the
+        page is not wider than the window.
 
         Args:
-            name: What the picture is called.
-            picture: Whether it is one of docs/pictures, which `make pictures` takes anew.
-            full: Whether all of the page is in the picture, not only what is in the window.
-            axe: Options of `axe.run`, to be given with the reason.
+            name: The name of the screenshot.
+            picture: Whether it is one of docs/pictures, which `make pictures` updates.
+            full: Whether all of the page is in the screenshot, not only the part in the window.
+            axe: Options of `axe.run`; the caller comments the reason.
         """
         from axe_playwright_python.sync_playwright import Axe
 
@@ -100,7 +100,7 @@ class Tab:
         self.shoot(name, picture=picture, full=full)
 
     def shoot(self, name: str, *, picture: bool = False, full: bool = False) -> None:
-        """Takes a picture of the page as it is now, as `check` does."""
+        """Takes a screenshot of the page in its current state, as `check` does."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         shot = SHOTS / f"{name}-{self.look.name}.png"
         self.page.screenshot(path=shot, full_page=full)
@@ -129,7 +129,7 @@ def chromium() -> Iterator[Any]:
 
 
 def opened(chromium: Any, look: Look) -> Iterator[Tab]:
-    """A tab of its own; what it says until it is closed fails the test."""
+    """A tab of its own; any console message until it is closed fails the test."""
     context = chromium.new_context(
         viewport={"width": look.width, "height": look.height},
         color_scheme=look.scheme,
@@ -156,5 +156,5 @@ def tab(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Tab]:
 
 @pytest.fixture
 def desktop(chromium: Any) -> Iterator[Tab]:
-    """A tab of a desktop in light: for what does not depend on the look."""
+    """A light desktop tab, for tests that do not depend on the look."""
     yield from opened(chromium, LOOKS[2])

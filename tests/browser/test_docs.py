@@ -1,4 +1,4 @@
-"""The documentation, all of its pages, as a browser shows them from files."""
+"""All pages of the documentation in a browser, opened from files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.conftest import ROOT
 IN_PICTURES = {"index": "docs-tour", "visualize/view": "docs-looking"}
 
 READ_WHOLE = {"api/counting", "api/errors"}
-"""Pages on which it reads entries of the reference too: one template makes all of them, and there are thousands."""
+"""The pages on which axe-core also checks reference entries: one template makes thousands of them."""
 
 
 SETTLED = """() => [...document.querySelectorAll(".highlight code, .md-typeset__scrollwrap")].every(
     box => box.scrollWidth <= box.clientWidth || box.hasAttribute("tabindex"))"""
-"""Whether the scripts of a page are done: all that scrolls is reached by keyboard."""
+"""Whether the scripts of a page are done: every scrollable part can be reached by keyboard."""
 
 
 @pytest.fixture(scope="session")

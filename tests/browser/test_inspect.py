@@ -13,7 +13,7 @@ from tests.browser.conftest import Tab
 
 
 def tokenizer() -> bp.Tokenizer:
-    """One with faults."""
+    """A tokenizer with faults."""
     tok = bp.train({"low": 5, "lower": 2}, vocab_size=259, split="o200k")
     rows = (
         AddedToken("<|bos|>", 259),

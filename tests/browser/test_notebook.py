@@ -1,4 +1,4 @@
-"""What a notebook shows of an encoding, on a light and a dark page."""
+"""The notebook display of an encoding, on a light and a dark page."""
 
 from __future__ import annotations
 

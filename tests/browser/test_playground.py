@@ -1,4 +1,4 @@
-"""The playground, in a browser: what is typed is seen, chosen, uploaded, shared; by mouse, finger and keyboard."""
+"""The playground in a browser: typing, choosing, uploading and sharing; by mouse, finger and keyboard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def toks() -> dict[str, bp.Tokenizer]:
 
 @pytest.fixture
 def url(toks: dict[str, bp.Tokenizer], tmp_path: Path) -> str:
-    """A playground that is served by a thread until the tests end."""
+    """A playground, served by a thread until the tests end."""
     found: list[str] = []
     is_ready = threading.Event()
 
@@ -41,19 +41,19 @@ def url(toks: dict[str, bp.Tokenizer], tmp_path: Path) -> str:
 
 
 def settle(tab: Tab) -> None:
-    """Waits until what is shown is of what was typed and chosen."""
+    """Waits until the page shows the result for the text and options entered."""
     tab.page.locator("#view:not([aria-busy])").wait_for(state="attached")
 
 
 def refused(tab: Tab) -> None:
-    """The server refused something, which the browser itself tells of; and nothing else was told."""
+    """Only the server's refusal is in the console, where the browser itself reports it."""
     assert tab.said
     assert all(line.startswith("Failed to load resource") for line in tab.said)
     tab.said.clear()
 
 
 def ids(tab: Tab, tokenizer: int = 0) -> list[int]:
-    """The ids that are shown."""
+    """The ids on the page."""
     settle(tab)
     found = tab.page.locator("#view .list").nth(tokenizer).locator(".t")
     return [int(id) for id in found.evaluate_all("all => all.map((one) => one.dataset.i)")]
@@ -154,7 +154,7 @@ def test_costs_and_shares_are_counted_and_kept(desktop: Tab, url: str) -> None:
 
 
 def test_newer_answers_win(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
-    """However late an answer comes, what is seen is of the last text."""
+    """However late an answer arrives, the page shows the result for the last text."""
     page = opened(desktop, url)
     waits = [1500, 0, 300, 0]
 
@@ -295,7 +295,7 @@ def test_the_keyboard_is_enough(desktop: Tab, url: str, toks: dict[str, bp.Token
             for is_chosen in (False, True):
                 page.keyboard.press("Space")
                 settle(desktop)
-                # What was rebuilt keeps the place.
+                # The rebuilt controls keep the focus.
                 assert page.evaluate(focused) == "small"
                 assert page.evaluate("document.activeElement.checked") == is_chosen
         if walked[-1] == "text":

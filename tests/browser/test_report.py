@@ -47,7 +47,7 @@ def path(tmp_path_factory: pytest.TempPathFactory, sources: list[str]) -> Path:
 
 def test_a_report(tab: Tab, path: Path) -> None:
     page = tab.open(path)
-    # What is folded away is looked at as well.
+    # Folded parts are checked as well.
     for number in range(2):
         page.locator("summary").nth(number).focus()
         page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""The page of a picture, in a browser: what it shows, and that all of it can be come to by keyboard."""
+"""The page of a picture in a browser: its content, and access to all of it by keyboard."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def opened(
 
 
 def here(page: Any) -> int:
-    """The number of the token that is shown."""
+    """The number of the token shown."""
     number = page.evaluate("document.querySelector('.list .here').token")
     assert isinstance(number, int)
     return number
 
 
 def said(page: Any) -> str:
-    """What stands in the panel."""
+    """The text of the panel."""
     text = page.locator(".dock").inner_text()
     assert isinstance(text, str)
     return text
@@ -119,7 +119,7 @@ def test_texts_of_the_data(desktop: Tab, tmp_path: Path, data: Path, small: bp.T
 
 
 def show_all(page: Any, pictures: list[Picture]) -> None:
-    """Shows one after the other; what is shown is the text, and all its tokens in order."""
+    """Shows one picture after the other; each shows its text, and all its tokens in order."""
     shown = page.evaluate(
         """pictures => { const root = document.getElementById('view');
             const view = bytepair.show(root, pictures[0]); return pictures.map(one => { view.update(one);
@@ -176,7 +176,7 @@ def test_every_token_is_reached_by_keys(desktop: Tab, tmp_path: Path, tok: bp.To
         "document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.token"
     )
     assert active == 0
-    # What has the focus of the tokens can be seen, above the panel.
+    # The focused token is visible, above the panel.
     keys.press("End")
     page.wait_for_timeout(50)
     box, dock = page.locator(".list .here").bounding_box(), page.locator(".dock").bounding_box()

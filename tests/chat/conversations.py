@@ -108,7 +108,7 @@ def proper(rng: random.Random) -> dict[str, Any]:
 
 
 def expected(source: str, given: dict[str, Any], special: dict[str, Any]) -> str | Exception:
-    """The text that `transformers` makes, or what it raises."""
+    """The text that `transformers` renders, or its error."""
     given = dict(given)
     named = {**special, **given.pop("variables", {})}
     try:

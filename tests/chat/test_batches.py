@@ -1,4 +1,4 @@
-"""Padding, compared with plain Python row by row, and with the rules of transformers."""
+"""Padding against plain Python row by row, and against the rules of transformers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Row:
-    """The least that is an example."""
+    """The smallest object that serves as an example."""
 
     input_ids: NDArray[np.int64]
     labels: NDArray[np.int64]

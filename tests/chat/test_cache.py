@@ -77,7 +77,7 @@ values = st.recursive(
 
 
 def spelled(value: Any) -> str:
-    """A value with the types of all its parts, keys in order."""
+    """A value with the types of all its parts, and its keys in order."""
     if isinstance(value, (list, tuple)):
         return f"{type(value).__name__}({[spelled(part) for part in value]})"
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a template computes of traced values is what Jinja computes of plain ones; ``make fuzz`` does many more."""
+"""Templates compute the same from traced values as Jinja from plain ones; ``make fuzz`` runs many more cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What chats are held to: renderings, labels and attacks against oracles that know nothing of how content is traced.
+"""Renderings, labels and attacks against oracles that do not trace content.
 
 A share of each runs always. ``BYTEPAIR_WHOLE=1`` runs 10,000 conversations for each template and 100,000 attacks.
 """

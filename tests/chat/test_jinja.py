@@ -1,7 +1,7 @@
 """The undocumented parts of Jinja that rendering depends on, each with the consequence of a change.
 
 Raising the upper bound of ``jinja2`` in ``pyproject.toml`` is a decision: install the newer version, run this file, and
-mend ``python/bytepair/chat/jinja.py`` where a part has changed.
+fix ``python/bytepair/chat/jinja.py`` where a part has changed.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ PARTS = {
     ),
     "tests.TESTS": (None, "tests such as `is defined` would be unknown"),
 }
-"""By name without ``jinja2.``: the parameters that are relied on (None: it is no function), and what breaks."""
+"""By name without ``jinja2.``: required parameters (None: not a function), and the consequence of a change."""
 
 PUBLIC = {
     *("nodes", "ext.Extension", "ext.loopcontrols", "sandbox.ImmutableSandboxedEnvironment", "runtime.Undefined"),
     *("exceptions.FilterArgumentError", "exceptions.SecurityError", "exceptions.TemplateRuntimeError"),
     *("exceptions.TemplateSyntaxError", "parser.Parser", "compiler.Frame"),
 }
-"""What Jinja documents, for extensions and sandboxes."""
+"""Documented parts of Jinja, for extensions and sandboxes."""
 
 
 def find(name: str) -> Any:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def plain_best_fit(lengths: list[int], length: int) -> list[list[int]]:
-    """The longest first, each into the first row with the least room that is enough, by looking at every row."""
+    """Best fit decreasing: each example, longest first, into the fullest row with room for it; looks at every row."""
     rows: list[list[int]] = []
     rooms: list[int] = []
     for number in sorted(range(len(lengths)), key=lambda number: (-lengths[number], number)):
@@ -41,7 +41,7 @@ def plain_best_fit(lengths: list[int], length: int) -> list[list[int]]:
 
 
 def check(packed: ExampleRows, rows: list[Row], length: int) -> None:
-    """All that holds of every pack."""
+    """Checks the properties of every pack."""
     kept = [number for number in range(len(rows)) if number not in packed.dropped]
     assert sorted(placed.example for placed in packed.examples) == kept
     assert sorted(packed.examples, key=lambda placed: (placed.row, placed.start)) == list(packed.examples)
@@ -77,7 +77,7 @@ def check(packed: ExampleRows, rows: list[Row], length: int) -> None:
     starts_again, longest = cu_seqlens(packed.position_ids.astype(np.int32))
     assert (starts_again.tolist(), longest) == (packed.cu_seqlens.tolist(), packed.max_seqlen)
     assert starts_again.dtype == np.int32
-    # Where transformers is given positions alone, it takes each 0 as the start of a sequence.
+    # Given only positions, transformers takes each 0 as the start of a sequence.
     starts = np.flatnonzero(packed.position_ids.reshape(-1) == 0)
     assert [*starts.tolist(), len(packed) * length] == packed.cu_seqlens.tolist()
     if len(packed):
@@ -259,7 +259,7 @@ def test_packs_and_padded_rows_hold_the_same_tokens() -> None:
 
 def test_tensors_are_made_of_the_same_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     class Tensor(list[Any]):
-        """Stands for a tensor, which is indexed as an array is."""
+        """A stand-in for a tensor, which is indexed as an array is."""
 
         def __init__(self, array: Any) -> None:
             super().__init__(array.tolist())

@@ -1,4 +1,4 @@
-"""Pictures of a chat: nothing of it is lost, nothing is run, nothing is hidden, and every mark is where it belongs."""
+"""Pictures of a chat: nothing of it is lost, run or hidden, and every mark is where it belongs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ BYTES = bp.train({"a": 1}, 256 + 3, special_tokens=["<|im_start|>", "<|im_end|>"
 
 
 def make_chat(tok: bp.Tokenizer, messages: list[tuple[str, str]], trained: str = "assistant") -> ChatExample:
-    """A chat as ChatML has it, encoded as one text, with what overlaps a content of a role trained."""
+    """A chat in ChatML, encoded as one text; each token that overlaps the content of one role is trained."""
     text, spans = "", []
     for number, (role, content) in enumerate(messages):
         for part, kind, name in (
@@ -87,7 +87,7 @@ class Token:
 
 
 class Page(HTMLParser):
-    """Reads a page again: its tokens, labels and rows, and all tags and attributes."""
+    """Parses a page: its tokens, labels and rows, and all tags and attributes."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -178,7 +178,7 @@ HOSTILE_TEXTS = [
 
 
 def check(example: ChatExample, tok: bp.Tokenizer) -> Page:
-    """What holds of every picture."""
+    """Checks the properties of every picture."""
     page = chat.html(example, tok, title="<i>\u202e")
     read = Page(page)
     assert set(read.tags) <= ALLOWED

@@ -84,12 +84,12 @@ def test_built_in_templates_render_as_in_transformers(name: str) -> None:
     assert sum(one is not None for one in rendered) > 20
 
 
-# Where characters are from: each field is spelled with letters of its own.
+# Origins of characters: each field is spelled with letters of its own.
 
 
 @dataclass
 class Alphabet:
-    """Replaces the strings of messages and tools by letters that tell where they are from."""
+    """Replaces the strings of messages and tools by letters that identify their field."""
 
     letters: dict[str, tuple[int | None, str]]
 
@@ -120,7 +120,7 @@ class Alphabet:
 
 
 def sources(rendered: Rendered) -> Iterator[tuple[str, tuple[int | None, str | None] | None]]:
-    """Each character and where its span says that it is from."""
+    """Each character and the origin that its span records."""
     for span in rendered.spans:
         for character in rendered.text[span.start : span.end]:
             yield character, None if span.kind == "template" else (span.message, span.field)
@@ -373,13 +373,13 @@ def test_content_stays_content_where_python_forgets_it(template: str, content: s
     ],
 )
 def test_content_does_not_say_how_others_are_spelled(template: str) -> None:
-    """Its characters would stand in the text without a place."""
+    """The characters of this content would be in the text without an origin."""
     with pytest.raises(TemplateError):
         render([{"role": "user", "content": "Ψ", "n": 9}], template)
 
 
 def test_errors_that_jinja_does_not_expect_are_of_the_template() -> None:
-    """A name that the branch of an empty loop alone uses, in the filter of a block, is too much for its compiler."""
+    """Jinja's compiler fails on a name that only the branch of an empty loop uses, in the filter of a block."""
     source = "{% for v in [] %}{% else %}{% set u | replace(dict(a=1)) %}{% endset %}{% endfor %}"
     with pytest.raises(TemplateError, match="cannot be compiled"):
         render([], source)

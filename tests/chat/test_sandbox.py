@@ -42,7 +42,7 @@ BOMBS = {
     "nothing formatted": NOTHING + "'%s%s' % (ns.x, ns.x) %}" + E,
     "nothing in a format": NOTHING + "'{0}{0}'.format(ns.x) %}" + E,
     "nothing padded": NOTHING + "(ns.x ~ ns.x).ljust(3) %}" + E,
-    # What Python itself does in time that is not linear, or by calling itself.
+    # Operations of Python itself that take more than linear time, or recurse.
     "lazy filters on one another": "{% set ns = namespace(x=[1]) %}"
     + LOOP
     + "{% set ns.x = ns.x|select %}"
@@ -259,13 +259,13 @@ def test_a_bomb_ends_in_an_error_in_time(name: str) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="says how much memory a process had at its peak")
 def test_bombs_take_bounded_memory() -> None:
-    """All of them in one process, whose memory at its peak is known."""
+    """All malicious templates in one process, whose peak memory is measured."""
     root = str(Path(__file__).parent.parent.parent)
     found = subprocess.run(
         [sys.executable, "-c", _ALL_BOMBS, root], capture_output=True, text=True, check=True, timeout=600
     )
     megabytes = int(found.stdout)
-    # Of these 60 MB are Python, Jinja and the package before anything runs.
+    # Python, Jinja and the package take 60 MB of these before anything runs.
     assert megabytes < 400
 
 

@@ -72,7 +72,7 @@ def test_built_in_templates_write_what_published_ones_do(name: str, folder: str,
         for unknown in ("tools", "documents"):
             given.pop(unknown, None)
         for message in given["messages"]:
-            # What it cuts off reasoning by.
+            # The published template cuts off reasoning at this marker.
             message["content"] = message["content"].replace("</think>", "")
         assert render(template=name, **given).text == render(template=published, **given).text
 
@@ -85,7 +85,7 @@ def folder_with(path: Path, files: dict[str, Any]) -> Path:
 
 @pytest.mark.parametrize("name", Template.names())
 def test_built_in_templates_drop_nothing(name: str) -> None:
-    """What a format has no place for is refused, not left out."""
+    """Parts that a format has no place for are refused, not omitted."""
     chat = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
     call = {"type": "function", "function": {"name": "f", "arguments": {}}}
     assert render(chat, name, tools=[], documents=[]).text == render(chat, name).text
@@ -100,7 +100,7 @@ def test_built_in_templates_drop_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gemma", "llama2"])
 def test_a_system_message_is_not_lost(name: str) -> None:
-    """It stands in the message of a user, so there must be one."""
+    """The text is put in a user message, so there must be one."""
     system = {"role": "system", "content": "s"}
     for chat in ([system], [system, {"role": "assistant", "content": "a"}]):
         with pytest.raises(TemplateError, match=r"which is missing|must take turns"):

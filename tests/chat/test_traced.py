@@ -100,7 +100,7 @@ def respelled(model: Marked, name: str) -> Marked:
 
 def same(ours: Any, text: str, model: Marked) -> None:
     assert ours == text
-    # A sigma at the end of a word is spelled by what stands around it; its place is what the model says.
+    # The lower case of a final sigma depends on its neighbours; the model decides its place.
     assert [origin for _, origin in marked(ours)] == [origin for _, origin in model]
 
 

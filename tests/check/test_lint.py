@@ -1,4 +1,4 @@
-"""Each fault in a file that has it, made of the tokenizer.json of a trained tokenizer, which itself has none.
+"""Each fault in a file that has it, made from the tokenizer.json of a trained tokenizer without any.
 
 Long because there is a test for each kind of finding.
 """
@@ -36,7 +36,7 @@ def trained(sources: list[str], tmp_path_factory: pytest.TempPathFactory) -> dic
 
 @pytest.fixture
 def craft(trained: dict[str, Any], tmp_path: Path) -> Craft:
-    """Changes a copy of it, writes it down, and lints it; `beside` are other files of the folder."""
+    """Changes a copy of it, writes it to a file and lints it; `beside` are other files of the folder."""
 
     def run(
         change: Callable[[dict[str, Any]], object], *, beside: dict[str, Any] | None = None, **options: Any
@@ -72,7 +72,7 @@ def test_what_was_trained_has_no_fault(craft: Craft, sources: list[str]) -> None
     assert lint(bp.train_unigram(iter(text), 400)).codes in ((), ("unreachable-token",))
 
 
-# What a loader refuses: the fault, and all of its kind.
+# Faults that a loader refuses: each, and all of its kind.
 
 
 def test_duplicate_ids(craft: Craft) -> None:
@@ -188,7 +188,7 @@ ODD: list[Any] = [None, True, -1, 2**40, 0.5, "", "x", [], [None], [["a", 1]], {
 
 
 def places(value: Any, depth: int = 0) -> list[tuple[Any, Any]]:
-    """Containers and keys of what stands in a file; of a long one only the first."""
+    """Containers and keys of a file's content; only the first item of a long container."""
     keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
     found = [(value, key) for key in keys[:9]]
     return found + [each for key in keys[:9] for each in places(value[key], depth + 1)]
@@ -358,7 +358,7 @@ def test_added_tokens_that_take_none(craft: Craft, content: str) -> None:
 
 def test_added_tokens_that_another_hides() -> None:
     tok = bp.train({"low": 5}, vocab_size=258)
-    # What is looked for in the text itself comes before what is looked for in normalized text.
+    # Added tokens matched in the original text come before those matched in normalized text.
     rows = (AddedToken("<a", 258), AddedToken("<a>", 259, normalized=True))
     spec = tok.spec.replace(added_tokens=rows, normalizers=("Lowercase",))
     found = lint(bp.Tokenizer(spec))
@@ -452,7 +452,7 @@ def test_a_model_of_berts_kind_without_its_frame(sources: list[str], tmp_path: P
     assert (finding.severity, finding.count) == ("warning", 2)
 
 
-# What stands beside.
+# Other files in the folder.
 
 
 def test_settings(craft: Craft) -> None:

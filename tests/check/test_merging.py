@@ -1,4 +1,4 @@
-"""Which tokens and merges ever come about, against encoding texts and against merging by hand."""
+"""Reachable tokens and merges, against encoded texts and against merging by hand."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def by_hand(model: BytePair, text: bytes) -> tuple[list[int], list[int]]:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_token_or_merge_comes_about_in_some_piece_or_never(seed: int) -> None:
-    """All pieces of up to six letters: what none of them has is what is said never to be."""
+    """Tokens and merges reported as unreachable are those that occur in no piece of up to six letters."""
     model = random_model(seed)
     seen_tokens: set[int] = set()
     seen_merges: set[int] = set()
@@ -139,7 +139,7 @@ def test_a_token_that_is_beaten_is_in_no_best_path(seed: int) -> None:
     }
     lost = set(beaten(spec))
     assert not lost & seen
-    # What is neither has an equal rival.
+    # A token neither beaten nor seen has a rival with an equal score.
     for id in set(range(1, len(tokens))) - lost - seen:
         alone = tok.encode(tokens[id].decode())
         assert sum(scores[other] for other in alone) == pytest.approx(scores[id])

@@ -1,12 +1,13 @@
-"""The real vocabularies: silent, but for the faults that they truly have. Each was looked at by hand.
+"""Findings on real vocabularies: only their true faults. Each was checked by hand.
 
 - Merge lists that were made of ranks or scores hold pairs that never merge.
 - Gemma 3's list cannot make four of its tokens, and its Split cuts at spaces that the normalizer replaced.
 - T5 has two tokens that others spell with a higher score.
-- BERT's pre-tokenizer cuts at each punctuation mark, and at each ideograph: what goes on with one never does.
+- BERT's pre-tokenizer cuts at each punctuation mark, and at each ideograph: no token that continues after one is
+  reachable.
 - Qwen's split pattern cuts between Thai or Devanagari letters and their marks, and each digit, also a wide one; twelve
   of its tokens are not NFC.
-- GPT-NeoX has added tokens of spaces that stand in its vocabulary with other ids.
+- GPT-NeoX has added tokens of spaces that are in its vocabulary with other ids.
 - DeepSeek Coder has added tokens that are letters of Latin-1.
 """
 
@@ -23,7 +24,7 @@ import bytepair as bp
 from tests.conftest import WHOLE
 
 Found: TypeAlias = "dict[str, tuple[str, int | None]]"
-"""Severity and number of each kind."""
+"""The severity and the number of findings of each kind."""
 
 MERGES: Found = {"unreachable-merge": ("note", None)}
 BERT: Found = {"unreached-token": ("note", 337)}
@@ -65,14 +66,14 @@ EXPECTED: dict[str, Found] = {
     "roberta-base/tokenizer.json": {"reserved-token": ("note", 4)},
     "t5-small/tokenizer.json": {"unreachable-token": ("warning", 2)},
 }
-"""What is found, by file or folder: the severity, and how many."""
+"""The findings by file or folder: the severity and the number of each kind."""
 
 HOLES = {"r50k": 0, "p50k": 0, "cl100k": 16, "o200k": 19}
-"""Of the published encodings nothing is found but ids without tokens."""
+"""The number of ids without tokens in each published encoding, which has no other finding."""
 
 
 def unpacked(data: Path, name: str, folder: Path) -> Path:
-    """A file that is not packed; or a folder of such, of `tokenizer.json` and what stands beside it."""
+    """An unpacked file; or an unpacked folder, of `tokenizer.json` and the files beside it."""
     source = data / "vocabs" / name
     if not name.endswith("/"):
         if source.suffix != ".xz":
@@ -95,7 +96,7 @@ AGAIN = {
     "openai/gpt-oss_tokenizer.json.xz",
     "qwen2/",
 }
-"""Tables that another of these files holds as well; BYTEPAIR_WHOLE=1 looks at them too."""
+"""Tables that another of these files holds as well; BYTEPAIR_WHOLE=1 includes them."""
 
 
 @pytest.mark.data
@@ -114,7 +115,7 @@ def test_a_real_vocabulary(data: Path, tmp_path: Path, name: str) -> None:
 
 
 def _is_so(ids: tuple[int, ...], path: Path) -> None:
-    """Another library does not give these ids either."""
+    """Another library does not return these ids either."""
     tokenizers = pytest.importorskip("tokenizers")
     peer = tokenizers.Tokenizer.from_file(str(path))
     for id in ids:

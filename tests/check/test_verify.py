@@ -1,4 +1,4 @@
-"""Each line of the checklist passes where it should, and fails where what it looks at is broken."""
+"""Each check passes where it should, and fails where its subject is broken."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, small: bp.Tokenizer) -> Path:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves out what starts a process, where many reports are made of one tokenizer."""
+    """Skips checks that start a process, for tests that verify one tokenizer many times."""
     monkeypatch.setattr(running, "checks", lambda _: [])
 
 
@@ -131,7 +131,7 @@ def test_a_manifest_that_says_otherwise(folder: Path) -> None:
         assert bp.verify(folder).passed
         (folder / manifest.NAME).write_bytes(said)
     reseal(folder, fingerprint="0", dropped=["split"])
-    assert bp.verify(folder)["fingerprint"].detail.endswith("; split was dropped and has to be said again")
+    assert bp.verify(folder)["fingerprint"].detail.endswith("; split was dropped and must be passed again")
 
 
 def test_dropped_features_are_said_again(tmp_path: Path, small: bp.Tokenizer) -> None:
@@ -270,7 +270,7 @@ def test_chat_templates(tmp_path: Path, small: bp.Tokenizer, settings: dict[str,
 
 
 class Calling(bp.Tokenizer):
-    """Makes batches as plainly as can be."""
+    """A tokenizer whose calls make batches in plain Python."""
 
     mask = 1
 
@@ -362,7 +362,7 @@ def test_checkpoints(tmp_path: Path, small: bp.Tokenizer) -> None:
 
 
 class Forgetful(bp.Tokenizer):
-    """Never gives the same ids again."""
+    """Never returns the same ids again."""
 
     calls = 0
 
@@ -373,14 +373,14 @@ class Forgetful(bp.Tokenizer):
 
 def test_determinism(small: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     failing = {check.name for check in running.checks(Forgetful(small.spec)) if check.status == "fail"}
-    assert failing == {"the same ids twice", "the same ids behind pickle", "the same ids in another process"}
+    assert failing == {"the same ids twice", "the same ids after pickling", "the same ids in another process"}
 
     class Local(bp.Tokenizer):
         def encode_batch(self, texts: Any, **options: Any) -> list[list[int]]:
             return [[options["threads"]], *super().encode_batch(texts, **options)]
 
     failing = {check.name for check in running.checks(Local(small.spec)) if check.status == "fail"}
-    assert failing == {"the same ids on threads", "the same ids behind pickle"}
+    assert failing == {"the same ids on threads", "the same ids after pickling"}
     monkeypatch.setattr(running, "_ELSEWHERE", "raise SystemExit('broken')")
     check = running._elsewhere(small, probes.behaviour(small))
     assert (check.status, check.detail) == ("fail", "it ended with an error: broken")
@@ -410,7 +410,7 @@ UNSTABLE = {
     # Its decoder spells the ends of words.
     "clip": [f"round trip: {group}" for group in probes.GROUPS],
 }
-"""What does not hold of these tokenizers, with the library that they were made for neither."""
+"""The checks that these tokenizers fail, as they do with the library that they were made for."""
 
 
 @pytest.mark.data

@@ -20,7 +20,7 @@ Call = Callable[..., bytes]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with a text and a tokenizer, and no way to the network or to the user's cache."""
+    """A working folder with a text and a tokenizer, without access to the network or to the user's cache."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BYTEPAIR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("BYTEPAIR_ENCODINGS_URL", "http://127.0.0.1:1")
@@ -37,7 +37,7 @@ def tok() -> bp.Tokenizer:
 
 @pytest.fixture
 def call(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Runs the command line here; gives back what it writes to stdout."""
+    """Runs the command line here; returns its stdout."""
 
     def run(*arguments: str, stdin: bytes = b"") -> bytes:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -51,7 +51,7 @@ def call(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def fails(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Runs a command line whose data or model is at fault; gives back its one line on stderr."""
+    """Runs a command line whose data or model is at fault; returns its one line on stderr."""
 
     def run(*arguments: str, stdin: bytes = b"") -> str:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -66,7 +66,7 @@ def fails(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.Monkey
 
 @pytest.fixture
 def misused(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., str]:
-    """Runs a command line that is wrong; gives back the last line on stderr."""
+    """Runs a wrong command line; returns the last line on stderr."""
 
     def run(*arguments: str) -> str:
         with pytest.raises(SystemExit) as raised:
@@ -79,7 +79,7 @@ def misused(capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., str]:
 
 @pytest.fixture
 def shell() -> Run:
-    """Runs a line of shell in which ``bytepair`` is this one."""
+    """Runs a line of shell in which ``bytepair`` is this command."""
 
     def run(line: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         function = f'bytepair() {{ "{sys.executable}" -m bytepair "$@"; }}\n'

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -42,10 +43,22 @@ def test_sentences_without_overlap_are_usual(call: Call, tok: bp.Tokenizer) -> N
     assert call("chunk", "-m", "model", "--limit", "40") == b""
 
 
+def test_replaced_bytes_keep_the_places_of_the_file(call: Call, tok: bp.Tokenizer) -> None:
+    data = b"low\nl\xffw lower\n" * 9
+    Path("bad.txt").write_bytes(data)
+    Path("bad.txt.gz").write_bytes(gzip.compress(data))
+    expected = [chunk._asdict() for chunk in tok.chunks(data, 12, errors="replace")]
+    for name in ("bad.txt", "bad.txt.gz", "-"):
+        found = rows(call("chunk", name, "-m", "model", "--limit", "12", "--errors", "replace", stdin=data))
+        assert [{key: row[key] for key in ("start", "end", "tokens")} for row in found] == expected
+        assert all(row["text"] == data[row["start"] : row["end"]].decode("utf-8", "replace") for row in found)
+        assert (found[0]["file"], found[-1]["end"]) == (name, len(data))
+
+
 def test_what_is_wrong_is_named(call: Call, fails: Fails, misused: Callable[..., str]) -> None:
     Path("bad.txt").write_bytes(b"low\nl\xffw\n")
     assert "file bad.txt, character 5, byte 5" in fails("chunk", "bad.txt", "-m", "model", "--limit", "5")
-    assert "; convert the file to UTF-8" in fails("chunk", "bad.txt", "-m", "model", "--limit", "5")
+    assert "; --errors replace puts" in fails("chunk", "bad.txt", "-m", "model", "--limit", "5")
     assert "file nope" in fails("chunk", "nope", "-m", "model", "--limit", "5")
     assert "(file -, character 0, byte 0); use a limit of at least" in fails(
         "chunk", "-m", "model", "--limit", "1", stdin="🦊".encode()
@@ -57,4 +70,3 @@ def test_what_is_wrong_is_named(call: Call, fails: Fails, misused: Callable[...,
     assert rows(call(*special, "--special", "allow", stdin=b"low<|end|>"))[0]["text"] == "low<|end|>"
     assert "--overlap has to be less than --limit" in misused("chunk", "-m", "model", "--limit", "5", "--overlap", "5")
     assert "--limit" in misused("chunk", "-m", "model")
-    assert "--errors" in misused("chunk", "-m", "model", "--limit", "5", "--errors", "replace")

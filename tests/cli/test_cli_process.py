@@ -1,4 +1,4 @@
-"""What only shows in a process of its own: pipes, signals, start-up."""
+"""Behaviour that needs a process of its own: pipes, signals, start-up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_closed_pipe_ends_silently(shell: Run, line: str) -> None:
     Path("many.txt").write_text("low lower lowest\n" * 50_000)
     # The first `true` closes the pipe; the sleep lets it.
     done = shell(f"{{ sleep 0.2; bytepair {line}; echo $? >&2; }} | true")
-    # Where stdout has no buffer (PYTHONUNBUFFERED), argparse ignores that its help cannot be written.
+    # Without a buffer for stdout (PYTHONUNBUFFERED), argparse ignores that its help cannot be written.
     assert done.stderr in ((b"141\n", b"0\n") if line == "--help" else (b"141\n",))
 
 
@@ -64,7 +64,7 @@ def test_ctrl_c_ends_with_130() -> None:
 
 
 def interrupted(phase: str, *arguments: str) -> tuple[list[str], int]:
-    """Presses Ctrl-C when the phase is under way; gives back the lines on stderr that are no progress, and the code."""
+    """Presses Ctrl-C during the phase; returns the lines on stderr that are not progress, and the exit code."""
     command = [sys.executable, "-m", "bytepair", *arguments, "--progress", "json"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -87,7 +87,7 @@ def letters(size: int, alphabet: bytes) -> bytes:
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("checkpoint", [[], ["--checkpoint", "kept"]])
 def test_ctrl_c_while_merging_saves_the_merges(checkpoint: list[str]) -> None:
-    """Many times, since it once depended on where Ctrl-C came whether the merges were the right ones."""
+    """Repeated many times: whether the merges were right once depended on when Ctrl-C came."""
     # One piece, on which there is more to merge than anyone waits for.
     Path("long.txt").write_bytes(letters(1_500_000, b"abcdefgh"))
     train = ["train", "long.txt", "--split", "none", "--min-frequency", "1", *checkpoint, "-o", "out", "--vocab-size"]

@@ -1,4 +1,4 @@
-"""What a terminal shows of long work."""
+"""The progress of long work in a terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FACTS = "encode  25%  {}1:08 left  20 MB/s  180k documents  113M tokens"
 
 
 class Terminal(io.StringIO):
-    """A screen of one row and its scrollback; what it does not understand is an error."""
+    """A screen of one row and its scrollback; an unknown control sequence is an error."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The command shard, as a new user calls it: from an empty folder, with typos, killed and gone on with."""
+"""The command shard as a new user runs it: from an empty folder, with typos, killed and resumed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def corpus(folder: Path) -> Path:
 
 
 def said(capsysbinary: pytest.CaptureFixture[bytes], *arguments: str) -> list[str]:
-    """The lines on stderr of a command line that goes well and writes nothing to stdout."""
+    """The lines on stderr of a command line that succeeds and writes nothing to stdout."""
     code = main(["shard", *arguments])
     captured = capsysbinary.readouterr()
     assert code == 0, captured.err
@@ -264,7 +264,7 @@ def test_remedies_speak_of_arguments(fails: Fails) -> None:
     assert '--field NAME names the field that holds the text, one of "text", "url"' in fails(
         "shard", *bad, "1", "--field", "txt"
     )
-    # What failed at once is not in the way.
+    # Runs that failed at once leave nothing in the way.
     assert "go on with --resume, or choose another folder; or remove 1" in fails("shard", *bad, "1")
     assert "field was 'txt' and is not set" in fails("shard", *bad, "1", "--resume")
     assert ", at byte 5 of the text, in the line that starts at byte 28 (file bad.jsonl)" in fails("shard", *bad, "2")

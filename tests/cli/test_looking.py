@@ -1,4 +1,4 @@
-"""What `view`, `explain`, `compare`, `report` and `inspect` do alike: pages, corpora, stdin and what they say."""
+"""Common behaviour of `view`, `explain`, `compare`, `report` and `inspect`: pages, corpora, stdin and messages."""
 
 from __future__ import annotations
 

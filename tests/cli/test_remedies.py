@@ -65,6 +65,7 @@ FAILS: list[tuple[list[str], str]] = [
             ["encode", *MODEL],
             ["encode", "--lines", *MODEL],
             ["count", *MODEL],
+            ["chunk", *MODEL, "--limit", "9"],
             ["bench", *MODEL],
             TRAIN,
             ["counts"],
@@ -75,7 +76,6 @@ FAILS: list[tuple[list[str], str]] = [
             ["compare", "model", "model", "--corpus"],
         )
     ),
-    (["chunk", "bad.txt", *MODEL, "--limit", "9"], "convert the file to UTF-8"),
     *(
         ([*command, "special.txt"], "--special text encodes it")
         for command in (

@@ -21,7 +21,7 @@ from bytepair.view import playground
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What would be served."""
+    """The calls that would serve a playground."""
     calls: list[dict[str, Any]] = []
 
     def serve(tokenizers: Any, **options: Any) -> None:

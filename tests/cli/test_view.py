@@ -18,7 +18,7 @@ Call = Callable[..., bytes]
 
 @pytest.fixture(autouse=True)
 def columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The terminal of who runs the tests has no say."""
+    """Tests do not depend on the terminal that they run in."""
     monkeypatch.setenv("COLUMNS", "100")
 
 

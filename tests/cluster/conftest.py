@@ -1,4 +1,4 @@
-"""What the tests of engines share: a corpus, what one process makes of it, and workers that kill themselves.
+"""Fixtures for the tests of engines: a corpus, the shards of one process, and workers that kill themselves.
 
 `make test-cluster` runs them, in build/cluster. They are skipped where their packages are not installed.
 """
@@ -68,7 +68,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.fixture(scope="session")
 def shards(corpus: list[str], tokenizer: bp.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What the local engine leaves."""
+    """The files that the local engine writes."""
     folder = tmp_path_factory.mktemp("local") / "out"
     bp.shard(corpus, tokenizer, folder, engine=Local(2), **OPTIONS)
     found = tree(folder)
@@ -79,9 +79,9 @@ def shards(corpus: list[str], tokenizer: bp.Tokenizer, tmp_path_factory: pytest.
 
 @pytest.fixture(scope="session", autouse=True)
 def armed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A place: once there is a file, the next worker that commits removes it, and kills itself.
+    """A path: once there is a file, the next worker that commits removes it and kills itself.
 
-    Whatever starts workers has to be started after this, also by a test that kills none: the JVM of Spark stays.
+    Services that start workers must start after this, also in tests that kill none: the JVM of Spark persists.
     """
     place = tmp_path_factory.mktemp("killing") / "armed"
     changed = {
@@ -102,7 +102,7 @@ def armed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def gives_the_same(
     corpus: list[str], tokenizer: bp.Tokenizer, shards: dict[str, bytes], tmp_path: Path
 ) -> Callable[[Any], None]:
-    """Has shards made by an engine, and compares all that it leaves with what the local one left."""
+    """Shards a corpus with an engine, and compares all files with those of the local engine."""
 
     def check(engine: Any) -> None:
         told: list[Any] = []
@@ -117,7 +117,7 @@ def gives_the_same(
 
 @pytest.fixture
 def fails_the_same(tokenizer: bp.Tokenizer, tmp_path: Path) -> Callable[[Any], None]:
-    """Has an engine meet a document that cannot be used, and compares its error with the local one's."""
+    """Gives an engine a document that cannot be used, and compares its error with the local engine's."""
 
     def check(engine: Any) -> None:
         (tmp_path / "bad.jsonl").write_text('{"text": "low"}\n{"text": "low <|end|>"}\n')

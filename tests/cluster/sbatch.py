@@ -1,4 +1,4 @@
-"""A stand-in for ``sbatch``: runs the jobs of an array one after another, as far as tests can tell as Slurm would.
+"""A stand-in for ``sbatch``: runs the jobs of an array one after another, like Slurm as far as tests can tell.
 
 The number of the job is that of its process group, so that the stand-in for ``scancel`` is one ``kill``.
 """

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster(armed: Path) -> Iterator[Path]:
-    """Two workers; gives what kills one of them."""
+    """Two workers; yields a function that kills one of them."""
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
     yield armed
     ray.shutdown()

@@ -1,4 +1,4 @@
-"""What `datasets`, `webdataset` and an S3 server hold is read as they read it themselves."""
+"""`datasets`, `webdataset` and an S3 server: the readers return what these libraries return."""
 
 from __future__ import annotations
 

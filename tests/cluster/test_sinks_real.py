@@ -1,4 +1,4 @@
-"""Shards are read back by the libraries that they are for, where these are installed."""
+"""Shards are read back by the libraries that they are for, if these are installed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bytepair.errors import ArtifactError, FormatError
 from bytepair.shards.sinks import FORMATS
 from tests.shards.shards import INPUTS, Document, files_of, flat, random_documents, write_shard
 
-# What the libraries warn of is theirs to mend.
+# Warnings of the libraries are for them to fix.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 LARGEST = [50_000, 200_000]
 
 
 def shards(format: str, folder: Path, largest: int, seed: int = 0, *, long: bool = True) -> dict[str, list[Document]]:
-    """Three shards to train on and two to validate, and what is to be read back of each split."""
+    """Three shards to train on and two to validate, and the expected content of each split."""
     folder.mkdir(parents=True)
     random = Random(f"{format} {largest} {seed}")
     splits: dict[str, list[Document]] = {}

@@ -27,7 +27,7 @@ ERRORS = (UnicodeEncodeError, UnicodeDecodeError, OverflowError, TypeError, Asse
 
 
 def answer(encoding: Any, method: str, *arguments: Any, **options: Any) -> Any:
-    """What a call gives, in one form; or the class of error that it raises."""
+    """The result of a call, in one form; or the class of its error."""
     try:
         found = getattr(encoding, method)(*arguments, **options)
     except ERRORS as error:
@@ -261,7 +261,7 @@ def random_settings(draw: random.Random) -> dict[str, Any]:
             tokens.append(token)
     ids = sorted(draw.sample(range(3 * len(tokens)), len(tokens)))
     names = draw.sample(["<a>", "<b>", "<|c|>", "ab>", " ", "🦊", "b"], draw.choice([0, 1, 2, 4]))
-    # Where one token begins another, tiktoken's choice hangs on a hash.
+    # If one token begins another, tiktoken's choice depends on a hash.
     names = [name for name in names if name != "b" or "ab>" not in names]
     special = {name: ids[-1] + 1 + 3 * number for number, name in enumerate(names)}
     if names and draw.random() < 0.3:

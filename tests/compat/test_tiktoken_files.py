@@ -114,7 +114,7 @@ def test_the_two_files_of_gpt2_are_read_as_theirs(tmp_path: Path, clobber: bool)
 
 @pytest.fixture
 def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, bytes, list[str]]]:
-    """A server with one rank file: its address, the file, and the paths asked for."""
+    """A server with one rank file: its address, the file, and the requested paths."""
     data = b"".join(b"%b %d\n" % (base64.b64encode(token), id) for token, id in RANKS.items())
     asked: list[str] = []
 

@@ -25,7 +25,7 @@ SPECIAL = ["[CLS] sea [SEP]", "boats[PAD]", "[UNK]", "[MASK]?", " [CLS]"]
 
 @pytest.fixture(scope="module", params=KINDS)
 def pair(request: pytest.FixtureRequest) -> tuple[str, Any, Any]:
-    """A kind, and a tokenizer of it of the library and of the face."""
+    """A kind, and its tokenizer from the library and from the face."""
     return request.param, trained(peer, request.param), trained(face, request.param)
 
 
@@ -37,7 +37,7 @@ def _texts(random: random.Random) -> list[str]:
 
 
 def _settle(random: random.Random, tokenizers: tuple[Any, Any]) -> None:
-    """Truncation and padding, the same for both."""
+    """Random truncation and padding, the same for both."""
     truncation = {
         "max_length": random.randrange(5, 14),
         "stride": random.randrange(2),
@@ -94,7 +94,7 @@ def test_encodings_are_the_same(pair: tuple[str, Any, Any]) -> None:
                     for t in (expected, found)
                 ]
                 if "raised" in both:
-                    # Where the face has room for what is cut, the library may have none: see the documentation.
+                    # The library may refuse truncation that the face accepts: see the documentation.
                     raised += 1
                     assert both[0] == "raised"
                 else:
@@ -113,7 +113,7 @@ def test_columns_are_the_same_in_any_order(pair: tuple[str, Any, Any]) -> None:
         batches = [_said(lambda: found.encode_batch(rows)), _said(lambda: found.encode_batch_fast(rows))]  # noqa: B023
         if "raised" in batches:
             continue
-        # What is said before everything is made, against what is said after.
+        # Attributes read before all columns are computed, against those read after.
         for lazy, whole in zip(*batches, strict=True):
             assert len(lazy) == len(whole.offsets)
             whole.offsets  # noqa: B018
@@ -287,7 +287,7 @@ def test_a_component_serves_several_tokenizers() -> None:
 
 def test_a_kind_can_have_kinds_of_its_own() -> None:
     class Quiet(face.normalizers.Lowercase):
-        """Another name."""
+        """A copy of a token under another name."""
 
     tokenizer = trained(face, "bytes")
     tokenizer.normalizer = Quiet()
@@ -419,7 +419,7 @@ def test_random_pipelines_say_the_same(seed: int) -> None:
     try:
         found = face.Tokenizer.from_str(file)
     except FormatError as error:
-        # What bytepair refuses by name: see the documentation of compatibility.
+        # bytepair refuses these by name: see the documentation of compatibility.
         assert "once it is normalized" in str(error)  # noqa: PT017 (others do not raise)
         return
     expected = peer.Tokenizer.from_str(file)

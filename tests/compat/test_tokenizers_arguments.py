@@ -20,7 +20,7 @@ VALUES: list[Any] = [
     *(None, True, 0, 1, -1, 2.5, "", "a", "ab", "never", "right", b"x", [], ["a"], [1], {}, {"a": 0}, (1, 2)),
     *(2**40, 2**70, np.int64(3), np.bool_(1), np.float32(0.5), np.str_("q"), object, ("a", 1), [-1], [2**40], [[1]]),
 ]
-"""What any argument might be given by mistake, or by those who have arrays."""
+"""Values that an argument could be passed by mistake, or from arrays."""
 
 ENDS: dict[str, Any] = {"sep": ("a", 1), "cls_token": ("b", 2)}
 NEEDED: dict[str, dict[str, Any]] = {
@@ -69,7 +69,7 @@ def _raised(call: Callable[..., Any], *said: Any, **named: Any) -> type[Exceptio
 
 
 def _agree(theirs: type[Exception] | None, ours: type[Exception] | None, what: Any) -> None:
-    """Who catches what the library raises catches what the face does; what it takes the face takes or refuses."""
+    """A handler for the library's error catches the face's; the face accepts or refuses what the library accepts."""
     if theirs in KINDS:
         assert ours in (theirs, None) if what[-1] is None else ours is theirs, what
     elif theirs is None:
@@ -78,7 +78,7 @@ def _agree(theirs: type[Exception] | None, ours: type[Exception] | None, what: A
 
 # The library prints that it does not know these, or takes anything for them and ignores it.
 LESS = {("ByteLevel", name) for name in ("add_prefix_space", "trim_offsets", "use_regex", "type")}
-# What the face takes as well, for convenience.
+# Arguments that only the face accepts, for convenience.
 MORE = {("special_tokens", tuple), ("add_tokens", tuple), ("add_special_tokens", tuple)}
 
 

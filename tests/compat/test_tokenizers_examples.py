@@ -605,7 +605,7 @@ def test_what_cannot_be_made_raises(make: Any) -> None:
         with pytest.raises(Exception) as caught:  # noqa: PT011 (both raise, and of one kind as far as that says anything)
             make(module)
         kinds.append(caught.type)
-    # Who catches what the library raises catches what the face does.
+    # A handler for the library's error catches the face's too.
     if kinds[0] in (ValueError, TypeError):
         assert issubclass(kinds[1], kinds[0])
 
@@ -717,7 +717,7 @@ def test_the_page_runs_as_written(tmp_path: Path) -> None:
         run_as_written(block, tmp_path)
 
 
-# What is not supported says so by its name.
+# Unsupported features are refused by name.
 
 
 @pytest.mark.parametrize(

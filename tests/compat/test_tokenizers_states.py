@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONTENTS = ["##a", "<a>", "<b>", "boats", "sea", "SEA", "the sea", "[MASK]", "[CLS]", "zz", ""]
 WORDS = [*" ".join(TEXT).split(), *CONTENTS, "ﬁ", "2345", "日本", "\n", "  ", "🦊"]
 REFUSED = ("once it is normalized", "which another token has", "too many encodings")
-"""What the face says of what it refuses on purpose; a run ends there."""
+"""Parts of the face's messages for deliberate refusals; a run ends there."""
 
 State = dict[str, Any]
 
@@ -143,7 +143,7 @@ def _vocabulary(m: Any, state: State, draw: random.Random) -> Any:
     size = tokenizer.get_vocab_size()
     return (
         [tokenizer.get_vocab(), tokenizer.get_vocab(False), size, tokenizer.get_vocab_size(False), repr(added)],
-        # Of an added token that is normalized the library gives the normalized form.
+        # The library returns the normalized form of an added token that is normalized.
         [tokenizer.id_to_token(id) for id in range(size + 3) if id not in added],
         [tokenizer.token_to_id(content) for content in CONTENTS],
         [tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True)],

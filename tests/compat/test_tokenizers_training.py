@@ -69,7 +69,7 @@ def test_a_text_of_many_words_makes_the_same_merges(sources: list[str]) -> None:
 
 @pytest.mark.parametrize("marks", [{"end_of_word_suffix": "</w>"}, {"continuing_subword_prefix": "##"}])
 def test_prefixes_and_suffixes_make_what_frequencies_say(marks: dict[str, str]) -> None:
-    # Where frequencies decide, the library's merges do not hang on the order of its hashes.
+    # If frequencies decide, the library's merges do not depend on the order of its hashes.
     texts = ["abc " * 8, "abd " * 4, "be " * 2, "f"]
     both = [
         _train(module, "BPE", texts, "WhitespaceSplit", min_frequency=5, **marks)["model"] for module in (peer, face)

@@ -28,7 +28,7 @@ KINDS = ["bytes", "pairs", "wordpiece", "unigram"]
 
 
 def trained(sources: list[str], kind: str) -> tuple[bp.Tokenizer, dict[str, Any]]:
-    """A tokenizer of a kind, and how its special tokens are called."""
+    """A tokenizer of a kind, and the names of its special tokens."""
     if kind == "wordpiece":
         tok = bp.train_wordpiece(iter(sources), 1500)
         return tok, {f"{role}_token": f"[{role.upper()}]" for role in ("unk", "sep", "pad", "cls", "mask")}
@@ -140,7 +140,7 @@ def columns(batch: Any) -> dict[str, Any]:
     return {
         name: column.tolist() if isinstance(column, np.ndarray) else column
         for name, column in batch.items()
-        # Of nothing but numbers one shape is as good as another.
+        # Arrays are compared by their numbers alone: as lists.
     }
 
 
@@ -169,7 +169,7 @@ def test_calls_give_the_same(folder: Path) -> None:
         try:
             found = ours(text, pair, **options)
         except bp.LimitError:
-            # What tokenizers does then is to cut off more than there is.
+            # In this case tokenizers cuts off more than there is.
             continue
         assert columns(found) == columns(expected), (text, pair, options)
         for one, other in zip(found.encodings, expected.encodings, strict=True):
@@ -195,7 +195,7 @@ ATTRIBUTES = (
 
 
 def said(tokenizer: Any) -> dict[str, Any]:
-    """All that a tokenizer says of itself."""
+    """The properties of a tokenizer."""
     found = {name: getattr(tokenizer, name) for name in ATTRIBUTES}
     found |= {"vocab": tokenizer.get_vocab(), "len": len(tokenizer), "added": tokenizer.get_added_vocab()}
     found["to_add"] = [tokenizer.num_special_tokens_to_add(pair) for pair in (False, True)]
@@ -207,7 +207,7 @@ def said(tokenizer: Any) -> dict[str, Any]:
 
 
 def same_texts(ours: Any, theirs: Any, texts: list[str]) -> None:
-    """Compares what becomes of texts, and of their ids."""
+    """Compares encodings of texts, and decodings of their ids."""
     for text in texts:
         found, expected = ours(text, return_offsets_mapping=True), theirs(text, return_offsets_mapping=True)
         assert dict(found) == dict(expected), text
@@ -682,7 +682,7 @@ def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path) -> N
     assert loaded.name_or_path == "org/name"
     again = PreTrainedTokenizerFast.from_pretrained("org/name", cache_dir=tmp_path / "cache", revision=COMMIT)
     assert said(again) == said(ours)
-    # Of a model that nothing else names, the kind says what its tokenizer is called.
+    # Without another source, the model type determines the class of the tokenizer.
     more = {"config.json": b'{"model_type": "llama"}', "tokenizer.json": (plain / "tokenizer.json").read_bytes()}
     cached(tmp_path / "more", {**more, "tokenizer_config.json": b"{}"})
     kind = AutoTokenizer.from_pretrained("org/name", cache_dir=tmp_path / "more", local_files_only=True)

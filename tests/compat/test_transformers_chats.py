@@ -291,7 +291,7 @@ def test_several_templates(plain: Path, tmp_path: Path) -> None:
         assert (tmp_path / str(as_files) / "additional_chat_templates" / "rag.jinja").is_file() is as_files
         for loaded in both(tmp_path / str(as_files)):
             assert loaded.chat_template == by_name
-    # What was saved before is gone.
+    # Templates saved before are gone.
     ours.chat_template = CHATML
     ours.save_pretrained(tmp_path / "True")
     again, other = both(tmp_path / "True")

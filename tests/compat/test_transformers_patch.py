@@ -41,7 +41,7 @@ def folder(request: pytest.FixtureRequest, sources: list[str], tmp_path_factory:
 
 @pytest.fixture
 def pair(folder: Path) -> tuple[Any, Any]:
-    """A patched tokenizer, and one as it is loaded."""
+    """A patched tokenizer, and an unpatched one from the same folder."""
     patched = theirs_of(folder)
     patch(patched)
     assert isinstance(patched.backend_tokenizer, Face)
@@ -72,7 +72,7 @@ def test_calls_give_the_same(pair: tuple[Any, Any], folder: Path) -> None:
             try:
                 found = patched(text, second, **options)
             except bp.LimitError:
-                # What tokenizers does then is to cut off more than there is.
+                # In this case tokenizers cuts off more than there is.
                 continue
         assert columns(found) == columns(expected), (text, second, options)
         for one, other in zip(found.encodings, expected.encodings, strict=True):
@@ -287,7 +287,7 @@ def test_what_cannot_be_patched_is_said(folder: Path) -> None:
     engine = tokenizer._tokenizer
 
     class Other:
-        """An engine that is not what its file says."""
+        """An engine that differs from its file."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(engine, name)

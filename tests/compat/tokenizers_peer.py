@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def same(observe: Callable[[Any], Any]) -> Any:
-    """What is observed of the face, which has to be what is observed of the library."""
+    """An observation of the face, checked to equal that of the library."""
     modules: list[ModuleType] = [peer, face]
     expected, found = (observe(module) for module in modules)
     assert found == expected
@@ -22,7 +22,7 @@ def same(observe: Callable[[Any], Any]) -> Any:
 
 
 def dump(encoding: Any) -> dict[str, Any]:
-    """All that an encoding says, of what overflowed as well."""
+    """All attributes of an encoding and of its overflowing parts."""
     columns = ("ids", "tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask", "attention_mask")
     more = ("sequence_ids", "n_sequences")
     said = {name: getattr(encoding, name) for name in (*columns, *more)}
@@ -30,7 +30,7 @@ def dump(encoding: Any) -> dict[str, Any]:
 
 
 def walk(encoding: Any, characters: int) -> list[Any]:
-    """What the methods of an encoding answer, beyond its ends as well."""
+    """The results of the methods of an encoding, also for positions out of range."""
     said = []
     for sequence in range(encoding.n_sequences):
         said.append([encoding.char_to_token(place, sequence) for place in range(characters)])
@@ -59,7 +59,7 @@ TEXT = [
     'They wrote: "Simple things should be simple, complex things should be possible."',
     "boats, nets and more boats: the harbour was full of boats.",
 ] * 3
-"""What tokenizers are trained on."""
+"""The training text of the tokenizers."""
 
 
 def trained(m: Any, kind: str) -> Any:

@@ -62,7 +62,7 @@ def byte_spec() -> TokenizerSpec:
 
 
 def small_tekken() -> dict[str, Any]:
-    """Fewer tokens than there are bytes, as no published file has; it is for damage."""
+    """Fewer tokens than there are bytes, unlike any published file; for damaging."""
     vocab = [
         {"rank": r, "token_bytes": base64.b64encode(t).decode(), "token_str": None}
         for r, t in enumerate([b"a", b"b", b"ab"])

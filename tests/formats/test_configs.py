@@ -1,4 +1,4 @@
-"""What stands beside a tokenizer in a folder: what decides ids is applied, the rest can be read."""
+"""Files beside a tokenizer in a folder: settings that decide ids are applied, the others can be read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_added_tokens_that_the_file_lacks(folder: Path, tok: bp.Tokenizer) -> No
         bp.AddedToken("<y>", 3001, special=False, normalized=True),
     )
     assert again.encode("low  <x>", special="allow")[-1] == 3000
-    # Who names the file has the file.
+    # A path to the file loads the file alone.
     assert bp.Tokenizer.from_file(folder / "tokenizer.json") == tok
 
 

@@ -1,4 +1,4 @@
-"""A damaged file gives FormatError with a place, or a tokenizer that passes the load checks; never anything else."""
+"""A damaged file raises FormatError with a place, or loads as a tokenizer that passes all checks; nothing else."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_errors_say_where(tmp_path: Path) -> None:
     pieces = models.model(models.pair_pieces())
     cases = {
         "a.model": (pieces[:-3], "longer than the message", "byte"),
-        "vocab.txt": (b"[UNK]\nlow\nlow\n", "stands in line 2", "line"),
+        "vocab.txt": (b"[UNK]\nlow\nlow\n", "is also in line 2", "line"),
         "bpe.codes": (b"#version: 0.2\nl o</w>\nlo\n", "is not a merge", "line"),
         "b.gguf": (models.gguf_pairs()[:-2], "the file ends before", "byte"),
         "tekken.json": (json.dumps({**models.small_tekken(), "vocab": [{}, {}, {}]}).encode(), "of rank 0", "pointer"),
@@ -152,7 +152,7 @@ def test_a_folder_with_a_manifest_finds_each_damage(tmp_path: Path, kind: str, f
 
 
 def rewritten(data: bytes, edit: Callable[[dict[str, Any]], object], columns: Callable[[bytes], bytes]) -> bytes:
-    """A native file that says something else, with the hash of that."""
+    """A native file with other content, and the hash of that content."""
     line, _, rest = data[len(native.MAGIC) + 32 :].partition(b"\n")
     head = json.loads(line)
     edit(head)

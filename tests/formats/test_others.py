@@ -1,4 +1,4 @@
-"""Formats against the programs that they were made for, and what is saved and loaded again."""
+"""Formats against the programs that they were made for, and round trips."""
 
 from __future__ import annotations
 
@@ -219,5 +219,5 @@ def test_gguf_says_what_it_cannot_do(tmp_path: Path) -> None:
     assert loading.load(tmp_path, partial_alphabet=True).split == (bp.SPLIT_PATTERNS["gpt2"],)
     named = loading.load(tmp_path / "model.gguf", split="qwen2", partial_alphabet=True)
     assert named.split == (bp.SPLIT_PATTERNS["qwen2"],)
-    with pytest.raises(bp.FormatError, match="holds its own special_tokens"):
+    with pytest.raises(bp.FormatError, match="holds its own special tokens"):
         loading.load(tmp_path, special_tokens={"<s>": 3})

@@ -1,4 +1,4 @@
-"""Tokenizers of a hub: from a cache, and over HTTP from this machine."""
+"""Tokenizers of a hub: from a cache, and over HTTP from localhost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def files(tok: bp.Tokenizer, tmp_path: Path) -> dict[str, bytes]:
 
 
 def cached(cache: Path, files: dict[str, bytes], revision: str = "main") -> Path:
-    """What `huggingface_hub` leaves in its cache."""
+    """Lays out files as `huggingface_hub` does in its cache."""
     place = cache / "models--org--name"
     snapshot = place / "snapshots" / COMMIT
     snapshot.mkdir(parents=True)
@@ -84,7 +84,7 @@ def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def server(files: dict[str, bytes]) -> Iterator[tuple[str, list[str]]]:
-    """A hub with one repository; yields its address and what was asked for."""
+    """A hub with one repository; yields its address and the requests."""
     asked: list[str] = []
     listing = [
         {"type": "file", "path": name, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}

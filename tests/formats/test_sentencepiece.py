@@ -1,4 +1,4 @@
-"""Models of sentencepiece against the library itself: normalized text, ids, and models that are written again."""
+"""Models of sentencepiece against the library itself: normalized text, ids, and models that are saved again."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_places_of_normalized_text_are_those_of_the_library(lines: list[str]) ->
 
 
 def test_random_vocabularies_give_the_same_ids() -> None:
-    """Any tokens in any order of scores, far from what training makes: here cuts of one token compete."""
+    """Any tokens in any order of scores, unlike those that training makes: cuts of one token compete."""
     chosen = random.Random(11)
     letters = "ab▁"
     differ = total = 0
@@ -289,7 +289,7 @@ def test_saving_refuses_what_a_model_cannot_hold(tmp_path: Path) -> None:
     model = spec.model
     assert isinstance(model, BytePair)
     swapped = replace(model, merges=tuple(reversed(model.merges or ())))
-    # Of the cuts of one token the scores cannot say which comes first.
+    # Scores cannot order the cuts of one token.
     with pytest.raises(bp.FormatError, match="would load as another one"):
         models.save(spec.replace(model=swapped), tmp_path / "swapped", "sentencepiece", ())
     with pytest.raises(bp.FormatError, match="sentencepiece cannot hold a BytePair of bytes"):

@@ -1,4 +1,4 @@
-"""What the core reads of vocabularies in characters, against slow readers of the same."""
+"""The core's readers of vocabularies in characters, against slow readers."""
 
 import random
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from bytepair.model.models import Characters
 
 
 def slow_merges(ranked: Mapping[str, tuple[int, float]]) -> tuple[list[tuple[int, int]], int]:
-    """All cuts of all tokens by score; of cuts that overlap the one that comes first in a text."""
+    """All cuts of all tokens by score; of overlapping cuts, first the one that comes first in a text."""
     listed: list[tuple[int, int]] = []
     equal, last = 0, None
     for token, (_, score) in sorted(ranked.items(), key=lambda item: (-item[1][1], item[1][0])):

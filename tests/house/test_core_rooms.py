@@ -94,12 +94,12 @@ def uses_of(crate: str) -> list[tuple[Module, Module]]:
 
 
 def file(module: Module) -> str:
-    """The name of a module as messages have it."""
+    """The name of a module in messages."""
     return "/".join(module) or "lib"
 
 
 def circle(uses: list[tuple[Module, Module]]) -> list[Module]:
-    """Modules of which each uses the next and the last the first, if there are such."""
+    """A circle of modules, each of which uses the next, if there is one."""
     next_of: dict[Module, set[Module]] = {}
     for user, used in uses:
         next_of.setdefault(user, set()).add(used)
@@ -143,7 +143,7 @@ def test_no_files_use_one_another_in_a_circle(crate: str) -> None:
 
 
 def test_uses_are_read() -> None:
-    """The readers above see what they should, so that a circle could not hide."""
+    """The readers above find what they should, so that a circle could not hide."""
     source = r"""
     use crate::a::{self, b::{C, D as E}, f};
     // crate::no

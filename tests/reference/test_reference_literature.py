@@ -1,4 +1,4 @@
-"""The worked examples of the texts that the trainers come from."""
+"""The worked examples of the papers and articles that the trainers are from."""
 
 from __future__ import annotations
 

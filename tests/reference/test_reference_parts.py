@@ -1,4 +1,4 @@
-"""The parts by themselves: tie keys, alphabets, encoders, counting in parallel."""
+"""Unit tests of the parts: tie keys, alphabets, encoders, counting in parallel."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ RUNS = ["a" * n for n in range(1, 20)] + ["ab" * n for n in range(1, 12)] + ["aa
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("piece", [*RUNS, "aab" * 5, "abbb" * 4, "aabb" * 4, "aaabaaaab", "baaaabaaab", "abaabaaab"])
 def test_runs_are_merged_once_and_counted_afresh(piece: str, ties: str) -> None:
-    # Where a pair stands next to itself, "Slow Data" counted occurrences that a merge had used up, and merged stale
+    # If a pair is adjacent to itself, "Slow Data" counted occurrences that a merge had used up, and merged stale
     # ones.
     for counts in ({piece: 1}, {piece: 3, "aaa": 2, "ba": 1}):
         expected = train_naive(counts, 20, ties=ties, trace=True)

@@ -1,4 +1,4 @@
-"""A small corpus of files of several kinds, and what its documents are: the oracle of runs."""
+"""A small corpus of files of several kinds, and the expected documents: the oracle of runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = ["low", "lower", "newest ", "wide\n", "def f(x):", " return", "mañana "
 
 
 class Document(NamedTuple):
-    """A document as the oracle knows it; its text is None if it cannot be read, and it may still not be encoded."""
+    """The expected document; its text is None if it cannot be read, and a text may still fail to encode."""
 
     input: str
     position: int
@@ -37,7 +37,7 @@ class Corpus(NamedTuple):
         return {"delimiter": DELIMITER, "id_field": "name"}
 
     def ids(self, tok: bp.Tokenizer, prefix: list[int], suffix: list[int], **policy: Any) -> list[list[int] | None]:
-        """The ids of each document, framed; None for those that are left out."""
+        """The ids of each document, framed; None for omitted ones."""
         found: list[list[int] | None] = []
         for document in self.documents:
             found.append(None)

@@ -1,4 +1,4 @@
-"""What becomes of documents that cannot be used: where they are said to be, and what is kept of them."""
+"""Documents that cannot be used: the places reported for them, and their quarantine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""verify_shards names all that is wrong with a run, and says nothing of one that is whole."""
+"""verify_shards names every fault of a run, and reports none for a whole one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def sealed_again(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 FAULTS: dict[str, Callable[[Path], object]] = {
     "train-00001.bin is missing": lambda run: (run / "train-00001.bin").unlink(),
-    # Which documents are drawn depends on the names of the inputs, which have the temporary folder in them.
+    # The sample of documents depends on the names of the inputs, which contain the temporary folder.
     r"val-\d+.bin has 1 bytes of \d+": lambda run: os.truncate(next(run.glob("val-*.bin")), 1),
     "train-00002.documents.parquet is not what was written": lambda run: changed(
         run / "train-00002.documents.parquet", 9, b"!"

@@ -40,7 +40,7 @@ def text(draw: random.Random, most: int = 40) -> str:
 
 
 def line(draw: random.Random, words: str) -> str:
-    """A line of JSON, spelled in one of many ways."""
+    """A line of JSON, written in one of many ways."""
     row: dict[str, Any] = {"id": draw.randrange(100), "text": words, "rest": [words[:5]]}
     return json.dumps(row, ensure_ascii=draw.random() < 0.5, indent=None) + draw.choice(
         ["\n", " \r\n", "\n\n", "\n \n"]

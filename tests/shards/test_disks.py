@@ -45,7 +45,7 @@ def clean(files: Corpus, tok: bp.Tokenizer, tmp_path_factory: pytest.TempPathFac
 
 
 def check_ledger(folder: Path) -> None:
-    """Each entry says what is there, and nothing is left of tasks that failed."""
+    """Each entry describes existing files, and nothing is left of failed tasks."""
     assert not list(folder.glob("work/temporary/*"))
     if (folder / plans.NAME).exists():
         plan = plans.read(folder)
@@ -102,7 +102,7 @@ def test_a_disk_that_is_full(small: Path, files: Corpus, tok: bp.Tokenizer, clea
 
 
 class Failing:
-    """Makes one call of a function of the system fail, the one after so many."""
+    """Makes one call of a system function fail: the one after `after` others."""
 
     def __init__(self, real: Any, wanted: Any, after: int) -> None:
         self.real, self.wanted, self.after, self.has_failed = real, wanted, after, False
@@ -117,7 +117,7 @@ class Failing:
 
 
 class FailingMethod(Failing):
-    """The same of a method."""
+    """The same for a method."""
 
     def __get__(self, owner: Any, kind: Any) -> Any:
         return MethodType(self, owner)
@@ -168,7 +168,7 @@ def _failing(what: str, after: int, output: Path, patch: pytest.MonkeyPatch) -> 
         )
         patch.setattr(Path, "replace", failing)
     elif what == "mkdir":
-        # Others are asked for where they may be there, and what fails then is not looked at.
+        # Other folders may exist already when they are made, and such failures are ignored.
         failing = Failing(os.mkdir, lambda path, *_: inside(path) and Path(path).parent.name == "temporary", after)
         patch.setattr(os, "mkdir", failing)
     else:

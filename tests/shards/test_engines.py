@@ -45,7 +45,7 @@ def test_what_is_no_packed_error_is_said(text: str) -> None:
 
 
 class Job:
-    """Does the first of its tasks, and ends."""
+    """Runs the first of its tasks, and ends."""
 
     def __init__(self, folder: str, tasks: Sequence[TaskName], most: int) -> None:
         self._folder, self._tasks = folder, list(tasks[:most])
@@ -69,7 +69,7 @@ class Job:
 
 
 class Lossy:
-    """An engine that loses what comes after the first tasks."""
+    """An engine that loses all results after the first tasks."""
 
     def __init__(self, most: int, attempts: int) -> None:
         self._most, self._attempts = most, attempts
@@ -119,7 +119,7 @@ def test_the_error_of_a_task_comes_back_at_once(tmp_path: Path, tokenizer: bp.To
         bp.shard(source, tokenizer, tmp_path / "out", engine=lossy, task_size=150)
     assert raised.value.file == str(source)
     assert len(lossy.jobs) == 1
-    # What was said is said once: the next try begins anew.
+    # An error is raised once: the next try starts afresh.
     source.write_text(source.read_text())
     with pytest.raises(CorpusError, match="has changed"):
         bp.shard(source, tokenizer, tmp_path / "out", engine=Lossy(99, 3), task_size=150, resume=True)

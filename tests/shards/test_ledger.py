@@ -1,4 +1,4 @@
-"""What the ledger says of stages, and what a stage costs the one behind it."""
+"""The ledger's record of stages, and the cost of a stage for the next one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.shards.corpora import corpus
 
 
 class Encoding(Local):
-    """Does the first stage only."""
+    """Runs the first stage only."""
 
     def run(self, folder: str, tasks: Any, told: Any) -> None:
         if tasks[0][0] != "encode":

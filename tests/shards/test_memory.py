@@ -1,4 +1,4 @@
-"""What a run takes in memory does not grow with the corpus.
+"""The memory of a run does not grow with the corpus.
 
 ``BYTEPAIR_SHARD_GB=5`` makes each corpus that large; else they have 96 MB. They are compared with ones of 32 MB, which
 have a task for each of two workers and fill all that a run keeps.
@@ -27,7 +27,7 @@ BLOCK = 4 * MB
 DELIMITER = "\n\n"
 
 MORE = 96
-"""MB. Which tasks run at the same time, and what the allocators keep, differs from run to run."""
+"""In MB. The tasks that run at the same time, and the memory that allocators keep, differ from run to run."""
 
 RUN = """
 import json, sys
@@ -43,7 +43,7 @@ print(json.dumps({"peak": peak(), "imported": imported, "documents": summary.doc
 
 
 def words(size: int) -> Iterator[bytes]:
-    """So many bytes of documents of some kB, in blocks of whole documents."""
+    """A given number of bytes of documents of some kB, in blocks of whole documents."""
     draws = np.random.default_rng(0)
     letters = draws.integers(ord("a"), ord("z") + 1, BLOCK, np.uint8)
     letters[draws.random(BLOCK) < 0.2] = ord(" ")

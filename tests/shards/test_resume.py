@@ -1,4 +1,4 @@
-"""Runs that are killed go on, and leave the same bytes as those that were not; what has changed is refused.
+"""Killed runs resume, and leave the same bytes as runs that were not killed; changed inputs are refused.
 
 BYTEPAIR_WHOLE=1 kills 200 runs at random moments, and others at each of their steps.
 """
@@ -27,7 +27,7 @@ from tests.conftest import WHOLE
 from tests.shards.corpora import Corpus, corpus, digests
 
 SIZES = 1 << 12, 1 << 11, 1 << 10
-"""Of batches and runs, so that a small corpus has many."""
+"""The sizes of tasks, batches and runs, small so that a small corpus has many."""
 
 CHILD = """
 import json, os, signal, sys
@@ -50,7 +50,7 @@ def killing(real):
     return step
 
 if left:
-    # What changes names, and what waits for the disk: between two of these a moment is as good as another.
+    # Calls that change names or wait for the disk: all moments between two of them are equivalent.
     for name in ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir", "open"):
         setattr(os, name, killing(getattr(os, name)))
 tok = bp.Tokenizer.from_file(given["tokenizer"])
@@ -64,7 +64,7 @@ if left:
 
 
 class Job(NamedTuple):
-    """A run that children do."""
+    """A run that child processes do."""
 
     given: dict[str, Any]
     files: Corpus
@@ -101,7 +101,7 @@ class Job(NamedTuple):
 
 
 def ended(child: subprocess.Popen[str]) -> int:
-    """Waits for a child; what it returned."""
+    """Waits for a child; returns its exit code."""
     with child:
         return child.wait()
 
@@ -150,7 +150,7 @@ def test_killed_at_a_random_moment(seed: int, job: Job, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def steps(job: Job, tmp_path_factory: pytest.TempPathFactory) -> int:
-    """The steps of a run; another may have some more or less, since two workers take turns as they come."""
+    """The number of steps of a run; another may have some more or less, since two workers take turns as they come."""
     child = job.start(tmp_path_factory.mktemp("counted") / "out", steps=1 << 40)
     assert child.stdout is not None
     counted = int(child.stdout.readline())
@@ -172,7 +172,7 @@ def options(job: Job, **others: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def half(job: Job, tmp_path: Path) -> Path:
-    """A run that was stopped when some of its tasks were done."""
+    """A run that was stopped with some of its tasks done."""
     seen = []
 
     def stop(state: Told) -> None:
@@ -187,7 +187,7 @@ def half(job: Job, tmp_path: Path) -> Path:
 
 
 class _Telling:
-    """The local engine, whose tasks tell somebody else."""
+    """The local engine, whose tasks report to another callback."""
 
     def __init__(self, told: Any) -> None:
         self._told = told

@@ -1,4 +1,4 @@
-"""What a run writes is what encoding each document by itself gives, however it is cut, and whoever does it."""
+"""A run writes the ids of each document encoded by itself, for every way to cut the corpus and every engine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = tuple[str, int, str | None, list[int]]
 
 
 def rows(folder: Path, split: str = "train") -> list[Row]:
-    """All documents of a split as the shards and their tables say, in the order of the shards."""
+    """All documents of a split according to the shards and their tables, in the order of the shards."""
     found: list[Row] = []
     for path in sorted(folder.glob(f"{split}*.bin")):
         ids = np.fromfile(path, np.uint16)
@@ -134,7 +134,7 @@ def test_shuffles_differ_by_their_seeds_and_keep_nothing_of_the_order(tok: bp.To
     for order in orders[1:]:
         assert sorted(order) == sorted(before)
         places = np.array([before[row] for row in order])
-        # Of a uniform permutation of n these lie there but for a chance below 10^-6.
+        # Bounds that a uniform permutation of n exceeds with a probability below 10^-6.
         n = len(places)
         assert abs(np.corrcoef(places, np.arange(n))[0, 1]) < 5 / np.sqrt(n)
         assert sum(abs(a - b) == 1 for a, b in pairwise(places.tolist())) < 15
@@ -258,9 +258,9 @@ def test_lines_that_are_not_utf8_are_replaced(tok: bp.Tokenizer, tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"eos": True}, "True is no token"),
-        ({"bos": b"x"}, "b'x' is no token"),
-        ({"eos": 1.5}, "1.5 is no token"),
+        ({"eos": True}, "True is not a token"),
+        ({"bos": b"x"}, "b'x' is not a token"),
+        ({"eos": 1.5}, "1.5 is not a token"),
         ({"delimiter": b"x"}, "delimiter=b'x' is no str"),
         ({"delimiter": "\ud800"}, "holds half a surrogate pair"),
         ({"validation": "nan"}, "is not a share"),
@@ -286,10 +286,10 @@ def test_a_tokenizer_that_was_just_written_is_not_read_again(
     with monkeypatch.context() as patched:
         patched.delattr(bp.Tokenizer, "from_file")
         bp.shard(source, tok, tmp_path / "out", delimiter="\n")
-    # Of a run that is gone on with, it is read: what the folder holds must be what was planned with.
+    # A resumed run reads it: the folder must hold the tokenizer that the run was planned with.
     bp.train({"low": 5}, vocab_size=258).save(tmp_path / "out" / "tokenizer", "native")
     (tmp_path / "out/train-00000.bin").unlink()
-    with pytest.raises(bp.IntegrityError, match="not the one that was planned with"):
+    with pytest.raises(bp.IntegrityError, match="not the one of its plan"):
         bp.shard(source, tok, tmp_path / "out", delimiter="\n", resume=True)
 
 

@@ -1,4 +1,4 @@
-"""What is written as shards is read back by readers of the published formats; its bytes are those of the documents."""
+"""Shards are read back by readers of the published formats; their bytes depend on the documents alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read_back(format: str, folder: Path, stem: str, largest: int) -> tuple[Any, list[Document] | None]:
-    """The ids of all documents, and what the shard itself says of documents."""
+    """The ids of all documents, and the shard's own record of documents."""
     path = folder / f"{stem}.{'bin' if format == 'megatron' else format}"
     if format == "bin":
         return np.fromfile(path, np.uint16 if largest < 1 << 16 else np.uint32).tolist(), None
@@ -124,7 +124,7 @@ def test_what_is_written_is_read_back(format: str, largest: int, seed: int, tmp_
 @pytest.mark.parametrize("format", [*FLAT, *TABLES])
 @pytest.mark.parametrize("seed", range(6))
 def test_bytes_are_those_of_the_documents_alone(format: str, seed: int, tmp_path: Path) -> None:
-    """Whatever the batches are, which documents come in parts, and what is dropped in between."""
+    """The same bytes for all batch sizes, for documents in parts, and with dropped documents in between."""
     random = Random(f"{format} {seed}")
     documents = random_documents(random, random.choice([1, 14, 60]), LARGEST[seed % 2])
     write_shard(format, tmp_path / "a", "val-00000", documents, LARGEST[seed % 2], random, long=False)
@@ -246,7 +246,7 @@ def test_a_name_that_is_not_utf8_is_refused(format: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("format", [*FLAT, *TABLES])
 @pytest.mark.parametrize("tokens", [3, 1_500_000])
 def test_a_full_disk_is_an_oserror(format: str, tokens: int, tmp_path: Path) -> None:
-    """From write, or from close for what was still in a buffer; and what is given up closes quietly."""
+    """Errors are raised by write, or by close for buffered data; an abandoned shard closes quietly."""
     suffixes = {"megatron": [".bin", ".idx"]}.get(format, [f".{format}"])
     for suffix in suffixes + ([".documents.parquet"] if format in FLAT else []):
         stem = f"s{suffix}"
@@ -355,7 +355,7 @@ def test_a_document_that_is_too_long_is_refused(format: str, tmp_path: Path, mon
 
 @pytest.mark.parametrize("format", [*FLAT, *TABLES])
 def test_memory_does_not_keep_what_was_written(format: str, tmp_path: Path) -> None:
-    """A shard that is filled by many batches holds a group of rows at most, and lengths of documents."""
+    """A shard filled by many batches holds at most one group of rows, and lengths of documents."""
     shard = FORMATS[format].open(tmp_path, "s", FORMATS[format].dtype(70_000), INPUTS)
     names = FlatTexts(np.full(100 * 50, ord("x"), np.uint8), np.arange(0, 5001, 50))
     for number in range(60):

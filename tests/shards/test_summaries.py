@@ -1,4 +1,4 @@
-"""What a run came to: sums, lengths, pages, pictures."""
+"""The summary of a run: sums, lengths, pages, pictures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def an_entry(stage: str, number: int, tally: Tally | None, files: dict[str, int]
 
 
 def some(seed: int, groups: tuple[str, ...] = ("",)) -> tuple[ShardSummary, list[tuple[str, str, int, int]]]:
-    """A summary, and the documents it is of: split, group, tokens and bytes."""
+    """A summary, and its documents: split, group, tokens and bytes."""
     random_ = random.Random(seed)
     documents: list[tuple[str, str, int, int]] = []
     entries = []

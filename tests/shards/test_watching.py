@@ -1,4 +1,4 @@
-"""How far a run is, from what workers tell in any order, late or twice."""
+"""The progress of a run, from workers' reports in any order, late or repeated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIZES = (1000, 70, 301)
 
 
 def a_plan(*later: str) -> Plan:
-    """Of six tasks: four of the first input, one of the second, one of the third."""
+    """A plan of six tasks: four of the first input, one of the second, one of the third."""
     inputs = (
         Input("a.txt", "/a.txt", "text", None, 1000, "1"),
         Input("b.jsonl.gz", "/b.jsonl.gz", "jsonl", "gzip", 70, "1"),
@@ -48,7 +48,7 @@ def commit(folder: Path, plan: Plan, task: tuple[str, int], documents: int, toke
 
 
 class Ear:
-    """Keeps what it is told, each by its time on a clock that the test turns."""
+    """Keeps the reported states, with the times of a clock that the test controls."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
@@ -85,7 +85,7 @@ def every(plan: Plan, stage: str) -> list[tuple[str, int]]:
 
 
 def test_sizes_of_tasks_are_those_of_the_inputs() -> None:
-    # Of the third input, 301 bytes in three portions.
+    # The third input has 301 bytes in three portions.
     assert sizes(a_plan()) == [250, 250, 400, 100, 70 + 100, 100 + 101]
 
 
@@ -140,7 +140,7 @@ def test_a_run_that_goes_on_starts_from_what_is_done(tmp_path: Path, ear: Ear) -
         watch.begin(plan.stages[0], left)
         first = ear.last
         assert (first.done, first.before, first.documents, first.tokens, first.tasks_done) == (420, 420, 30, 300, 2)
-        # Who does a task that is done already finds so at once, and says it.
+        # A worker given a finished task finds so at once, and reports it.
         tell("0", 4, 170, 20, 200, ended=True)
         assert (ear.last.done, ear.last.documents, ear.last.tasks_done) == (420, 30, 2)
         tell("0", 1, 250, 1, 10, ended=True)

@@ -1,4 +1,4 @@
-"""What the tests of inputs and readers share: one document a tuple, and all portions of an input at once."""
+"""Helpers for the tests of inputs and readers: one document a tuple, and all portions of an input at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def documents(
     cuts: list[tuple[int, int | None]] | None = None,
     batch_bytes: int = 1 << 20,
 ) -> tuple[list[Document], list[Fault]]:
-    """What all portions give, in order; long documents are joined."""
+    """The documents and faults of all portions, in order; long documents are joined."""
     found: list[Document] = []
     faults: list[Fault] = []
     for start, end in [(0, None)] if cuts is None else cuts:
@@ -63,6 +63,6 @@ def whole(document: LongDocument) -> bytes | LimitError:
 
 
 def every_cut(source: Input, reading: Reading) -> Iterator[list[tuple[int, int | None]]]:
-    """Portions of all sizes from 1 byte on; of larger inputs also some others."""
+    """Portions of all sizes from 1 byte on; for larger inputs also some others."""
     for size in [*range(1, min(source.size, 24)), source.size // 2 + 1, source.size + 1]:
         yield portions(source, reading, size)

@@ -1,4 +1,4 @@
-"""Every call and command that takes texts takes every kind of source, and makes the same of the same documents.
+"""Every call and command that takes texts takes every kind of source, with equal results for equal documents.
 
 A table of kinds against a table of calls: a kind is a way to name the same documents, a call what it makes of them.
 """
@@ -35,7 +35,7 @@ LINES = "".join(json.dumps({"n": 1, "text": text}) + "\n" for text in TEXTS).enc
 BODIES = LINES.replace(b'"text"', b'"body"')
 
 Named = tuple[Any, dict[str, Any]]
-"""A source, and the options that say where its texts are."""
+"""A source, and the options that locate its texts."""
 
 
 def put(path: Path, data: bytes) -> str:
@@ -72,7 +72,7 @@ def tar(extension: str, contents: list[bytes]) -> bytes:
 
 
 def saved_data_set(folder: Path) -> str:
-    """The folder that save_to_disk of ``datasets`` leaves."""
+    """The folder that save_to_disk of ``datasets`` writes."""
     for part in range(2):
         rows = table().slice(part * 10, 10 if part == 0 else None)
         arrow(folder / f"data-{part:05d}-of-00002.arrow", stream=True, rows=rows)
@@ -83,7 +83,7 @@ def saved_data_set(folder: Path) -> str:
 
 
 class Dataset:
-    """As much of a data set of ``datasets`` as is asked for; the real one is read in tests/cluster."""
+    """The methods of a data set of ``datasets`` that are called; tests/cluster reads a real one."""
 
     def __init__(self, rows: Any) -> None:
         self._rows = rows
@@ -188,7 +188,7 @@ RUNS = {"count_corpus": counted, "shard": sharded}
 
 @cache
 def expected(call: str) -> Any:
-    """What a call makes of the texts themselves."""
+    """The result of a call on the texts themselves."""
     if call == "shard":
         return [id for text in TEXTS for id in [*SMALL.encode(text), SMALL.token_id("<|end|>")]]
     return CALLS["Counts.of" if call == "count_corpus" else call](iter(TEXTS), {}, Path())
@@ -273,8 +273,8 @@ def test_what_is_wrong_in_a_source_is_named(call: str, tmp_path: Path) -> None:
     run = {**CALLS, **RUNS}[call]
     (tmp_path / "folder").mkdir()
     for source, error, says in (
-        (str(tmp_path / "none*.txt"), bp.SourceError, r"no file matches '.*none\*\.txt'; check the path"),
-        (str(tmp_path / "folder"), bp.SourceError, r"is a folder; name what is in it, such as '.*\*\.txt'"),
+        (str(tmp_path / "none*.txt"), bp.SourceError, r"no file matches '.*'; check the path"),
+        (str(tmp_path / "folder"), bp.SourceError, r"is a folder; name the files in it, such as '.*\*\.txt'"),
         (put(tmp_path / "a.zip", b"x"), bp.SourceError, r"^\.zip files cannot be read \(file .*a\.zip\); decompress"),
         ({"a": {"b": "c"}}, TypeError, "the group 'a' is a mapping"),
         (3.5, TypeError, "a source is float, not paths, URLs, or an iterable of texts"),
@@ -293,7 +293,7 @@ def test_what_is_wrong_in_a_source_is_named(call: str, tmp_path: Path) -> None:
             lambda path: put(path, b'{"text": "low"}\n{"text": 5}\n'),
             (bp.TrainingError, {"line": 2}),
             (bp.FormatError, {"byte": 16}),
-            "integer `5`, expected a text.*; each line has to be one JSON object",
+            "integer `5`, expected a text.*; write one JSON object a line",
             {},
         ),
         (
@@ -309,7 +309,7 @@ def test_what_is_wrong_in_a_source_is_named(call: str, tmp_path: Path) -> None:
             lambda path: put(path, tar("md", [b"low"])),
             (bp.EncodeError, {}),
             (bp.EncodeError, {}),
-            "the sample has no member .txt .*; it is 'deep/0000'; name the extension",
+            "the sample 'deep/0000' has no member .txt .*; pass field=",
             {"row": 0},
         ),
         (

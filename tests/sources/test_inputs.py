@@ -1,4 +1,4 @@
-"""Inputs are found by path, glob, URL and folder; what has changed, is gone or cannot be read is named."""
+"""Inputs are found by path, glob, URL and folder; changed, missing and unreadable ones are named."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_what_has_changed_is_named(tmp_path: Path) -> None:
 
 
 def data_set(folder: Path, parts: int = 2) -> list[bytes]:
-    """What save_to_disk leaves, by hand."""
+    """Writes the files of save_to_disk by hand."""
     folder.mkdir(parents=True)
     texts = [f"text {number}" for number in range(10)]
     files = [f"data-{part:05d}-of-{parts:05d}.arrow" for part in range(parts)]
@@ -197,7 +197,7 @@ def memory() -> Iterator[Any]:
 
 
 def put(system: Any, folder: Path) -> dict[str, list[Any]]:
-    """A file of each kind, in memory and on the disk, and what the latter holds."""
+    """A file of each kind, in memory and on the disk, and the bytes on the disk."""
     lines = b"".join(json.dumps({"text": f"low {number}", "id": number}).encode() + b"\n" for number in range(50))
     rows = pa.table({"text": [f"low {number}" for number in range(50)], "id": range(50)})
     (folder / "a.txt").write_bytes(lines)
@@ -300,7 +300,7 @@ def test_a_server_that_does_not_answer_is_not_a_file_that_is_not_there(
 
 
 class Server(BaseHTTPRequestHandler):
-    """Files of a folder, in ranges; and what was asked for."""
+    """Serves the files of a folder, in ranges; records the requests."""
 
     def __init__(self, folder: Path, asked: list[tuple[int, int]], *rest: Any) -> None:
         self.folder, self.asked = folder, asked

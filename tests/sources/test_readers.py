@@ -1,4 +1,4 @@
-"""Readers give each document once, whatever portions and batches are; what is wrong is a fault, or an error.
+"""Readers return each document once, for all portions and batch sizes; damage is a fault, or an error.
 
 Long because there are five kinds of inputs, each with an oracle and damage of its own.
 """
@@ -178,7 +178,7 @@ def test_memory_does_not_grow_with_documents(tmp_path: Path) -> None:
 
 
 def jsonl(random_: Random) -> tuple[bytes, list[Document], list[int]]:
-    """A file, the documents in it, and where its bad lines are."""
+    """A file, its documents, and the places of its bad lines."""
     data, good, bad = b"\xef\xbb\xbf" * random_.randint(0, 1), [], []
     for number in range(random_.randint(0, 25)):
         place = len(data)
@@ -409,7 +409,7 @@ def test_a_field_of_json_in_an_archive(tmp_path: Path) -> None:
 
 
 def member(name: bytes, data: bytes, kind: bytes = b"0", size: bytes = b"", signed: bool = False) -> bytes:
-    """A member as old programs write it."""
+    """A member as written by old programs."""
     header = name.ljust(124, b"\0") + (size or b"%011o\0" % len(data)).ljust(12, b"\0") + bytes(12)
     total = sum(byte - 256 * (signed and byte > 127) for byte in header + kind) + 256
     header += b"%06o\0 " % total + kind

@@ -1,4 +1,4 @@
-"""What is written in any format is read back, in batches of any size; and what is wrong with a file is said.
+"""Texts written in any format are read back, in batches of any size; faults of a file are reported.
 
 Long because there are eleven kinds of files, and each can be wrong in ways of its own.
 """
@@ -203,7 +203,7 @@ def test_compressed_texts_are_one_text(tmp_path: Path, suffix: str) -> None:
 
 
 def small_files(folder: Path) -> Iterator[tuple[Path, set[int]]]:
-    """Files, and where each may be cut without anyone seeing it: between members or frames."""
+    """Files, and the places where each may be cut unnoticed: between members or frames."""
     (folder / "a.txt.gz").write_bytes(gzip.compress(b"low lower " * 9) + gzip.compress(b"more"))
     yield folder / "a.txt.gz", {len(gzip.compress(b"low lower " * 9))}
     (folder / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "low"}\n{"text": "lower"}\n'))
@@ -367,7 +367,7 @@ def test_the_first_line_that_is_wrong_is_named(tmp_path: Path) -> None:
         with pytest.raises(bp.TrainingError, match="no field") as caught:
             read(path, threads=threads, memory=memory)
         assert caught.value.line == 40_002
-    # What comes before a place where reading fails is counted first.
+    # Text before the place where reading fails is counted first.
     path = tmp_path / "a.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}\n" + b" " * (9 << 20))[:-9])
     for threads in (1, 2):

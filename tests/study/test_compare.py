@@ -1,4 +1,4 @@
-"""`compare`: a tokenizer with itself, with what differs in one stage, against a plain oracle, on hostile text."""
+"""`compare`: a tokenizer with itself, with one that differs in one stage, against a plain oracle, on hostile text."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ def test_of_one_model_a_difference_is_never_the_models() -> None:
     a, b = of_characters("? ▁ a", unk="?", normalizers=(mark,)), of_characters("? ▁ a", unk="?")
     (first,) = compare(a, b, ["a a"]).sources[0].firsts
     assert (first.stage, first.seen_a, first.seen_b) == ("normalizer", ("▁",), (" ",))
-    # What a normalizer changes can be far from where tokens differ: the best way goes through a whole piece.
+    # A normalizer's change can be far from the differing tokens: the best path goes through a whole piece.
     tokens = ["a", "b", "x", "y", "ab", "bx"]
     scores = (-1.0, -1.0, -9.0, -1.0, -1.5, -1.5)
     model = Unigram(tuple(token.encode() for token in tokens), tuple(range(6)), scores)

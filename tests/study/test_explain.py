@@ -1,4 +1,4 @@
-"""Explanations have the ids of `encode`, for every model, stage and text; and what they say is so."""
+"""Explanations have the ids of `encode`, for every model, stage and text; and their statements are true."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LETTERS = [chr(letter) for letter in range(97, 123)]
 
 
 def explained(tok: bp.Tokenizer, text: str, **said: Any) -> Explanation:
-    """An explanation that was looked at."""
+    """A checked explanation."""
     found = explain(tok, text, **said)
     assert found.ids == tok.encode(text, **said)
     reached = 0
@@ -58,7 +58,7 @@ def explained(tok: bp.Tokenizer, text: str, **said: Any) -> Explanation:
 
 
 def apply(symbols: tuple[int, ...], steps: list[MergeStep]) -> list[int]:
-    """What steps make of symbols: each joins the token that begins at a place with the next one."""
+    """Applies steps to symbols: each joins the token that begins at a place with the next one."""
     there: dict[int, int] = dict(enumerate(symbols))
     for step in steps:
         gone = min(place for place in there if place > step.at)
@@ -70,7 +70,7 @@ def apply(symbols: tuple[int, ...], steps: list[MergeStep]) -> list[int]:
 
 @cache
 def hostile(seed: str) -> list[str]:
-    """The texts that have been trouble, and random ones of all classes of characters."""
+    """Texts that have caused bugs, and random ones of all classes of characters."""
     draw = random.Random(seed)
     ranges = [
         (32, 127),
@@ -215,7 +215,7 @@ def test_unigram(unk: int | None, fallback: bool) -> None:
 
 
 def sums(text: str, scores: dict[str, float]) -> list[float]:
-    """The sums of all ways to spell a text."""
+    """The scores of all segmentations of a text."""
     begin = [(token, score) for token, score in scores.items() if text.startswith(token)]
     rest = [(score, more) for token, score in begin for more in sums(text[len(token) :], scores)]
     return [score + more for score, more in rest] if text else [0.0]

@@ -19,7 +19,7 @@ from bytepair.study.explain.trees import merging_of
 
 
 def random_model(draw: random.Random, *, merges: bool, proper: bool) -> BytePair:
-    """A model over a few letters, whose tokens need not be what training would make."""
+    """A model over a few letters, whose tokens training need not produce."""
     tokens = [b"a", b"b", b"c"]
     pairs: list[tuple[int, int]] = []
     for _ in range(draw.randrange(1, 14)):
@@ -44,7 +44,7 @@ def random_model(draw: random.Random, *, merges: bool, proper: bool) -> BytePair
 
 
 def naive(model: BytePair, piece: bytes) -> list[int]:
-    """Merging by its definition: of all pairs the lowest, of equal ones the leftmost, again and again."""
+    """Merging by its definition: repeatedly the lowest-ranked pair; ties go left to right."""
     ids = {token: id for id, token in enumerate(model.tokens)}
     ranks = None if model.merges is None else {pair: rank for rank, pair in enumerate(model.merges)}
     symbols = [ids[bytes([byte])] for byte in piece]
@@ -115,7 +115,7 @@ def test_trees_of_characters(how: Characters, piece: str) -> None:
             pairs.append((left, right))
             if token not in tokens:
                 tokens.append(token)
-        # Of merges that make one token by two pairs the trees are those of its bytes; a trained list has none.
+        # Merges that make one token by two pairs have the trees of its bytes; a trained list has none of these.
         made_once = {tokens[left] + tokens[right][len(prefix) :]: (left, right) for left, right in reversed(pairs)}
         pairs = [pair for pair in pairs if pair in made_once.values()]
         model = BytePair(tuple(t.encode() for t in tokens), tuple(range(len(tokens))), tuple(pairs), alphabet=how)
@@ -174,7 +174,7 @@ def test_real_tokens_stand_for_their_bytes(data: Path, name: str) -> None:
 
 
 def test_threads_that_ask_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks while a tree is being made is not told that nothing makes the token."""
+    """A caller that asks while a tree is being made must not get the answer that nothing makes the token."""
     model = bp.train({"low": 5, "lower": 2}, vocab_size=259).spec.model
     assert isinstance(model, BytePair)
     merging, merge = Merging(model), Merging.merge

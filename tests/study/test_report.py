@@ -1,4 +1,4 @@
-"""Reports: every number again in plain Python, whatever the corpora are made of."""
+"""Reports: every number is recomputed in plain Python, for every kind of corpus."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_words_are_the_same_in_any_slices_and_parts(monkeypatch: pytest.MonkeyPa
 
 def test_words_of_ascii_are_those_of_the_core() -> None:
     letters = [chr(code) for code in range(128) if not chr(code).isalnum()] + ["a", "Z", "0", "9"]
-    # Whatever stands between two, and all short strings of what can stand in a word.
+    # Every character between two others, and all short strings of characters that can be in a word.
     texts = [one + two + three for one in "aZ09_. " for two in letters for three in "aZ09_. "]
     for size in range(1, 5):
         texts += map("".join, product("a0_.':,", repeat=size))
@@ -283,7 +283,7 @@ def test_special_tokens_are_text_unless_the_call_says_otherwise(
         ({"x": "no/such/file"}, {}, bp.SourceError, "no file matches"),
         ({"x": b"abc"}, {}, TypeError, r"one bytes object, .* pass a list of texts"),
         ({"x": iter([1])}, {}, TypeError, "text 0 of the source is int"),
-        ({"x": iter(["a"])}, {"field": "body"}, bp.SourceError, "field='body'"),
+        ({"x": iter(["a"])}, {"field": "body"}, bp.SourceError, "the field 'body' has no effect"),
         ({"x": iter(["a"])}, {"context": 0}, ValueError, "context=0"),
         ({"x": iter(["a"])}, {"rare": 0}, ValueError, "rare=0"),
         ({"x": iter(["a"])}, {"threads": 0}, ValueError, "threads=0"),
@@ -343,7 +343,7 @@ def test_real_vocabularies(data: Path, vocabulary: str, kind: str) -> None:
     assert found.vocabularies[0].used + found.vocabularies[0].never_used == found.vocabularies[0].tokens
     has_unknown = kind in ("WordPiece", "Unigram")
     assert (odd.unknown > 0, odd.byte_tokens > 0) == (has_unknown, not has_unknown)
-    # What tokens stand for is the text, where nothing is rewritten.
+    # Tokens cover the text if nothing is rewritten.
     if vocabulary.startswith("gpt2"):
         assert sum(length * many for length, many in multi.lengths) == len(text.encode())
 

@@ -1,4 +1,4 @@
-"""A tokenizer of each kind, with stages that change, delete or put in text."""
+"""A tokenizer of each kind, with stages that change, delete or insert text."""
 
 from __future__ import annotations
 

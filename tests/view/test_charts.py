@@ -1,4 +1,4 @@
-"""Charts: what is drawn is where it should be, and whatever the text, it stays text."""
+"""Charts: every part is drawn where it should be, and any text stays text."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_no_number_is_lost() -> None:
         texts = [
             (float(text.get("x", "")), float(text.get("y", "")), "".join(text.itertext())) for text in root.iter("text")
         ]
-        # Each stands on a line of its own, and its end is within the drawing.
+        # Each is on a line of its own, and its end is within the drawing.
         assert all(abs(one[1] - other[1]) >= 17 for one, other in combinations(texts, 2))
         assert all(x + 0.58 * 17 * len(told) <= width and y <= height for x, y, told in texts)
         for value in values:

@@ -1,4 +1,4 @@
-"""The page of a picture as HTML: nothing of a text gets out of its place, and nothing of the picture is lost."""
+"""The page of a picture as HTML: no text gets out of its place, and nothing of the picture is lost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SKELETON += ["script"] * (2 + len(interactive.SCRIPTS))
 
 
 class Page(HTMLParser):
-    """What a page is made of, as a browser without scripts reads it."""
+    """The parts of a page, as a browser without scripts reads it."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ def unpacked(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def check(tokenizers: dict[str, bp.Tokenizer], text: str | bytes, title: str = "PictureTokens") -> str:
-    """The page of a text, held to what all such pages are held to."""
+    """The page of a text, which passes the checks of all such pages."""
     seen = picture(tokenizers, text)
     html = interactive.html(seen, title=title)
     page = Page(html)
@@ -158,7 +158,7 @@ def test_assets_load_nothing_and_parse_nothing(name: str) -> None:
 
 
 def test_contrast() -> None:
-    """Text on each ground has 4.5 to 1, and what marks has 3 to 1, as the guidelines for accessibility want it."""
+    """Contrast with each ground: 4.5 to 1 for text, 3 to 1 for marks, as accessibility guidelines (WCAG) require."""
     colours = dict(re.findall(r"--(\w+): light-dark\((#\w+, #\w+)\)", asset("base.css")))
     assert {"ink", "paper", "faint", "g7"} <= colours.keys()
     grounds = [name for name in colours if name in {"paper", "raised"} or re.fullmatch(r"g\d", name)]

@@ -1,4 +1,4 @@
-"""What a notebook is given: all tokens of an encoding up to a limit, read as what they are, and nothing that runs."""
+"""Notebook output: all tokens of an encoding up to a limit, shown as text, and nothing that runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.view.test_pictures import BYTES, texts
 
 
 class Page(HTMLParser):
-    """The tokens of a piece of HTML: their classes, what is shown, and their titles."""
+    """The tokens of a piece of HTML: their classes, their text, and their titles."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A picture says what the tokenizers say, loses nothing of the text, and finds exactly where they differ."""
+"""A picture shows the tokenizers' results, loses nothing of the text, and finds exactly where they differ."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ALPHABET = [
 
 
 def texts() -> Iterator[str]:
-    """Hostile ones, and random ones."""
+    """Hostile texts, and random ones."""
     yield from HOSTILE
     chance = random.Random(9)
     for length in range(60):
@@ -147,7 +147,7 @@ def test_a_score_is_that_of_the_token() -> None:
 
 
 def _cut(source: PictureTokens, length: int) -> list[tuple[object, ...]]:
-    """For each character how the characters are cut that share tokens with it, one by one and slowly."""
+    """For each character, the cuts of the group of characters that share tokens with it; one by one and slowly."""
     joined = [False] * (length + 1)
     for start, end in zip(source.starts, source.ends, strict=True):
         for place in range(start, end - 1):

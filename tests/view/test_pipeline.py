@@ -1,4 +1,4 @@
-"""Stages as they are drawn: all of them, in order, and nothing of a name that a page would obey."""
+"""Drawn stages: all of them, in order, and no name is interpreted by a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of real texts by real tokenizers, and of texts that are made to break them."""
+"""Pictures of real texts by real tokenizers, and of texts made to break them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports as text and as pages: names and tokens stay text, columns stand below one another."""
+"""Reports as text and as pages: names and tokens stay text, columns are aligned."""
 
 from __future__ import annotations
 

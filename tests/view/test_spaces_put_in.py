@@ -1,4 +1,4 @@
-"""The space that a stage puts in front of a word is shown as a token of no character; the word stays whole."""
+"""The space that a stage inserts before a word is shown as a token without characters; the word stays whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal is given: nothing of a text is lost, nothing of it controls, all of it fits, and marks are true."""
+"""Terminal output: no text is lost, none of it is a control sequence, all of it fits, and marks are true."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_lines_of_several_tokenizers_are_below_each_other() -> None:
     assert all(columns(line) <= 90 for line in lines)
     blocks = "\n".join(lines[3:]).strip("\n").split("\n\n")[:-1]
     assert all(re.findall(r"^(\S+) ", block, re.M) == ["ranks", "characters", "WordLevel"] for block in blocks)
-    # What has no token of its own in one of them cannot be divided there.
+    # Characters without a token of their own in one tokenizer cannot be divided there.
     assert [block.count("↵") for block in blocks] == [3, 9, 0]
 
 

@@ -41,8 +41,8 @@ class CallOptions(NamedTuple):
     Attributes:
         add: Whether the post-processor adds its tokens.
         pair: Whether rows are pairs.
-        truncation: The rule by which rows are cut; None for no truncation.
-        padding: The rule by which rows are padded; None for no padding.
+        truncation: The truncation rule; None for no truncation.
+        padding: The padding rule; None for no padding.
         overflow: Whether overflowing parts are kept.
         reading: The options ``special``, ``added`` and ``errors`` of `Tokenizer.encode`.
         threads: The most threads.
@@ -58,9 +58,9 @@ class CallOptions(NamedTuple):
 
 
 def unequal(name: str) -> ValueError:
-    """The error for rows of different lengths, which make no array."""
+    """The error for rows of different lengths, which cannot form an array."""
     return ValueError(
-        f"the rows of {name} differ in length, so they make no array; use padding=True, and truncation=True "
+        f"the rows of {name} differ in length and cannot form an array; use padding=True, and truncation=True "
         "where some are longer than max_length"
     )
 
@@ -102,7 +102,7 @@ def build_lists(
 
 
 def _fill(rows: list[list[int]], width: int, filling: int, side: str) -> None:
-    """Pads rows in place; nothing else holds them yet."""
+    """Pads rows in place; no caller shares them yet."""
     for number, row in enumerate(rows):
         count = width - len(row)
         if count > 0:
@@ -237,7 +237,7 @@ class _Matrix:
 
 
 class _Flat:
-    """The ids of one side of a batch, and the interval that is kept of each row."""
+    """The ids of one side of a batch, and the kept interval of each row."""
 
     def __init__(self, tok: CompiledTokenizer, texts: Rows, options: CallOptions) -> None:
         import numpy as np  # noqa: PLC0415 (only arrays need it)
@@ -257,7 +257,7 @@ class _Flat:
         self.lengths = lengths
 
     def places(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The places of the kept ids if those of each row begin at `starts`."""
+        """The positions of the kept ids if each row begins at `starts`."""
         import numpy as np  # noqa: PLC0415 (as above)
 
         ends = np.cumsum(self.lengths)

@@ -1,6 +1,6 @@
-"""What a call of a tokenizer returns: columns by name, and the encoding of each row when it is asked for.
+"""The result of ``tok(...)``: columns by name, and the encoding of each row on demand.
 
-What an `Encoding` answers follows ``tokenizer/encoding.rs`` of ``tokenizers`` 0.22, read for its behaviour.
+The queries of `Encoding` follow ``tokenizer/encoding.rs`` of ``tokenizers`` 0.22, read for its behaviour.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 class Encoding:
-    """What `tok(...)` knows of one row: its ids and, for each, where it comes from.
+    """One row of `tok(...)`: its ids, and the source of each id in the text.
 
     All columns are lists of one length. Offsets, characters and words count from the start of each text; a pair has two
-    sequences, 0 and 1, and what was added belongs to neither. The same as ``tokenizers.Encoding``.
+    sequences, 0 and 1, and added ids belong to neither. The same as ``tokenizers.Encoding``.
 
     Attributes:
         ids: The ids.
-        tokens: The tokens as the vocabulary spells them: of byte-level vocabularies in the byte alphabet.
-        offsets: Which characters of its text an id stands for, as (start, end), or bytes of ``bytes``; (0, 0) of what
-            was added.
-        word_ids: The number of the piece or added token that an id lies in; None of what was added.
-        type_ids: What the post-processor calls type: for most 0, in some pairs 1 of the second text.
-        special_tokens_mask: 1 for what the post-processor and padding added, else 0.
+        tokens: The tokens as the vocabulary spells them: in the byte alphabet for byte-level vocabularies.
+        offsets: The characters of the text that an id covers, as (start, end), or bytes of ``bytes``; (0, 0) for added
+            ids.
+        word_ids: The number of the piece or added token that contains an id; None for added ids.
+        type_ids: The type ids of the post-processor: usually 0; in some pairs 1 for the second text.
+        special_tokens_mask: 1 for ids added by the post-processor or by padding, else 0.
         attention_mask: 0 for padding, else 1.
-        overflowing: What truncation cut off, as encodings of their own.
+        overflowing: The parts that truncation cut off, as encodings.
 
     Example:
         >>> import bytepair as bp
@@ -83,7 +83,7 @@ class Encoding:
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
-    # Its columns can change.
+    # Unhashable: its columns can change.
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
@@ -94,12 +94,12 @@ class Encoding:
 
     @property
     def n_sequences(self) -> int:
-        """How many texts it is made of."""
+        """The number of texts in the row."""
         return len(self._ranges) or 1
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """For each id the number of the text that it comes from; None of what was added."""
+        """The number of the text of each id; None for added ids."""
         column: list[int | None] = [None] * len(self)
         for sequence in range(self.n_sequences):
             start, end = self._range(sequence)
@@ -124,7 +124,7 @@ class Encoding:
         return None if self.token_to_sequence(token) is None else self.word_ids[token]
 
     def char_to_token(self, char: int, sequence: int = 0) -> int | None:
-        """The first token that stands for a character of a text; None if there is none. Linear in the tokens."""
+        """The first token that covers a character of a text; None if there is none. Linear in the tokens."""
         start, end = self._range(sequence)
         for token in range(start, end):
             first, last = self.offsets[token]
@@ -133,7 +133,7 @@ class Encoding:
         return None
 
     def char_to_word(self, char: int, sequence: int = 0) -> int | None:
-        """The word that a character lies in; None if no token stands for it."""
+        """The word that contains a character; None if no token covers it."""
         token = self.char_to_token(char, sequence)
         return None if token is None else self.token_to_word(token)
 
@@ -160,12 +160,12 @@ class BatchEncoding(dict[str, Any]):
     """Columns of rows: a dict whose keys are attributes as well.
 
     ``batch["input_ids"]`` and ``batch.input_ids`` are the same, ``model(**batch)`` works, and ``batch[0]`` is the first
-    row's `Encoding`. `Encoding`'s methods are here as well, with the row before the other arguments; it may be left out
-    where there is one row. Pickling keeps the columns only.
+    row's `Encoding`. The methods of `Encoding` exist here too and take the row as first argument; it may be left out if
+    there is only one row. Pickling keeps the columns only.
 
     Args:
         columns: The columns.
-        encode: Makes the encodings of the rows.
+        encode: Computes the encodings of the rows.
 
     Example:
         >>> import bytepair as bp
@@ -188,7 +188,7 @@ class BatchEncoding(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(
-                f"there is no column {name!r}; there are {', '.join(self)}: ask for others in the call"
+                f"there is no column {name!r}; there are {', '.join(self)}: request others in the call"
             ) from None
 
     if TYPE_CHECKING:
@@ -211,21 +211,21 @@ class BatchEncoding(dict[str, Any]):
     def encodings(self) -> list[Encoding]:
         """The encoding of each row.
 
-        The texts are encoded once more when this is first asked for, if the call asked for ids only. What overflowed is
-        here only if the call had ``return_overflowing_tokens=True``.
+        The first access encodes the texts again if the call requested only ids. Overflowing parts are included only if
+        the call had ``return_overflowing_tokens=True``.
 
         Raises:
             ValueError: This was pickled, which keeps only the columns.
         """
         if self._encodings is None:
             if self._encode is None:
-                raise ValueError("the encodings were not pickled with the columns; ask for columns in the call")
+                raise ValueError("the encodings were not pickled with the columns; request columns in the call")
             self._encodings = self._encode()
             self._encode = None
         return self._encodings
 
     def to(self, device: Any) -> BatchEncoding:
-        """The same with its tensors on a device; columns that are no tensors stay as they are."""
+        """The same with its tensors on a device; other columns are unchanged."""
         moved = {name: column.to(device) if hasattr(column, "to") else column for name, column in self.items()}
         batch = BatchEncoding(moved, self._encode)
         batch._encodings = self._encodings
@@ -283,5 +283,5 @@ class BatchEncoding(dict[str, Any]):
         if place is not None:
             return encodings[row], index(place)
         if len(encodings) != 1:
-            raise ValueError(f"there are {len(encodings)} rows: say which, before the other arguments")
+            raise ValueError(f"there are {len(encodings)} rows: pass the row before the other arguments")
         return encodings[0], index(row)

@@ -1,7 +1,7 @@
 """``tok(...)``: encode, truncate, post-process, pad, and make columns.
 
 The same rows are made in three ways. Ids alone are assembled as lists, or with numpy for the whole batch at once
-(``columns``). With offsets or overflowing parts, rows are made as `Encoding`, which defines the other two.
+(``columns``). With offsets or overflowing parts, rows are built as `Encoding`, which defines the other two.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from bytepair.call.encoding import BatchEncoding, Encoding
 from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.padding import KNOWN_PAD_TOKENS, Padding
 from bytepair.call.post_processing import post_processor
+from bytepair.call.roles import id_of
 from bytepair.call.spelling import spell_tokens
 from bytepair.call.tensors import converter
 from bytepair.call.truncation import Truncation
@@ -61,7 +62,7 @@ def options(
     most = None if max_length is None else _natural("max_length", max_length)
     if most is None and (strategy is not None or padded == "max_length"):
         option = "truncation" if strategy is not None else 'padding="max_length"'
-        raise ValueError(f"{option} needs max_length: a tokenizer does not know the limit of its model")
+        raise ValueError(f"{option} needs max_length: a tokenizer does not store the limit of its model")
     if most is not None and strategy is None and padded != "max_length":
         raise ValueError('max_length has no effect without truncation or padding="max_length"')
     stride = _natural("stride", stride)
@@ -132,6 +133,8 @@ def _padding(
     tok: CompiledTokenizer, length: int | None, multiple: int | None, token: str | int | None, side: str | None
 ) -> Padding:
     multiple = 1 if multiple is None else _natural("pad_to_multiple_of", multiple, least=1)
+    if token is None and (named := id_of(tok, "pad")) is not None:
+        token = named
     if token is None:
         ids = {token.content: token.id for token in tok.spec.added_tokens}
         token = next((name for name in KNOWN_PAD_TOKENS if name in ids), None)

@@ -27,10 +27,10 @@ def encode_with_offsets(tok: CompiledTokenizer, text: TextInput, sequence: int, 
         reading: The options ``special``, ``added`` and ``errors`` of `Tokenizer.encode`.
 
     Raises:
-        SpecialTokenError: As `Tokenizer.encode`, whose other errors are raised as well. Also for a list of parts where
-            a special token stays text: no single text has the same ids.
+        SpecialTokenError: As `Tokenizer.encode`, whose other errors are raised as well. Also if a special
+            token stays text in a list of parts: no single text has the same ids.
     """
-    # Every id has a word here; ids that a post-processor adds later have none.
+    # Every id has a word here; ids added later by a post-processor have none.
     words: Any
     if isinstance(text, (str, bytes)):
         ids, offsets, words, surfaces = _core.locate(tok, text, **reading)
@@ -52,11 +52,11 @@ def _locate_parts(
         part.token if isinstance(part, Control) else part if isinstance(part, str) else part.decode("utf-8", "replace")
         for part in parts
     )
-    # `encode` refused all that the call does not allow: other ids can only come from special tokens that stay text.
+    # `encode` has refused disallowed tokens: different ids can only come from special tokens that stay text.
     found = _core.locate(tok, whole, **{**reading, "special": "allow"})
     if found[0] != ids:
         raise SpecialTokenError(
             "a list of parts holds an added token that stays text, so that its offsets are ambiguous",
-            remedy="ask for ids only, or leave special tokens out of the plain parts",
+            remedy="request only ids, or leave special tokens out of the plain parts",
         )
     return found

@@ -1,4 +1,4 @@
-"""The types of the arguments that every call which reads text takes."""
+"""Argument types shared by all calls that read text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Ids: TypeAlias = "Sequence[int] | NDArray[np.integer]"
 """Ids: a list, or an array."""
 
 Special: TypeAlias = "Literal['raise', 'text', 'allow'] | Collection[str]"
-"""How special tokens in a text are treated: an error, text, or tokens; or the set of those that are tokens."""
+"""The policy for special tokens in a text: an error, text, or tokens; or the set of those that become tokens."""
 
 Added: TypeAlias = Literal["match", "text", "raise"]
-"""How added tokens that are not special are treated: tokens, text, or an error."""
+"""The policy for added tokens that are not special: tokens, text, or an error."""
 
 Errors: TypeAlias = Literal["strict", "replace"]
-"""How lone surrogates and bytes that are not UTF-8 are treated: an error, or U+FFFD."""
+"""The policy for lone surrogates and invalid UTF-8: an error, or U+FFFD."""
 
 Side: TypeAlias = Literal["left", "right"]
 """An end of a text or of a row."""

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from bytepair.call.options import Side
 
 KNOWN_PAD_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
-"""The added tokens that pad rows where a call names none; the first that exists."""
+"""Default pad tokens; the first that is an added token of the tokenizer is used."""
 
 
 class Padding(NamedTuple):
-    """The rule by which rows are padded.
+    """The padding rule of a call.
 
     Attributes:
         id: The id of the pad token.

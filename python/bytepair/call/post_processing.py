@@ -29,7 +29,7 @@ class LayoutPart(NamedTuple):
     Attributes:
         sequence: The number of the text, 0 or 1; None for added ids.
         ids: The added ids; empty for a text.
-        type_ids: The type id of each added id; for a text one, which all its ids have.
+        type_ids: The type id of each added id; for a text a single one for all its ids.
         special: The values of ``special_tokens_mask``, as `type_ids`.
     """
 
@@ -46,7 +46,7 @@ class PostProcessor:
         table: Its parsed JSON; None for no post-processor.
 
     Raises:
-        FormatError: It is malformed or of an unknown kind; ``pointer`` says where.
+        FormatError: It is malformed or of an unknown kind; ``pointer`` locates the fault.
 
     Example:
         >>> bert = {"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}
@@ -66,7 +66,7 @@ class PostProcessor:
                 for add in (False, True)
             }
         except FormatError as error:
-            # A template that cannot follow the post-processor before it.
+            # A template may be incompatible with the post-processor before it.
             raise FormatError(error.what, pointer="/post_processor") from None
 
     def added(self, *, pair: bool) -> int:
@@ -162,12 +162,12 @@ def joined(left: Encoding, right: Encoding, budget: list[int]) -> Encoding:
 
 
 def _marker(number: int) -> Encoding:
-    """A text of one id that no token has: it shows the place of a text in the layout."""
+    """A text of one id that no token has: it marks the position of a text in the layout."""
     return Encoding([-1 - number], [""], [(0, 0)], [0], [number], [0], [1])
 
 
 def _layout(encoding: Encoding) -> tuple[LayoutPart, ...]:
-    """The places of the markers, and the ids around them."""
+    """The positions of the markers, and the ids around them."""
     parts: list[LayoutPart] = []
     for id, type_id, special in zip(encoding.ids, encoding.type_ids, encoding.special_tokens_mask, strict=True):
         if id < 0:

@@ -25,7 +25,7 @@ Json = Any
 
 _MOST_PROCESSORS = 32
 _MOST_ADDED = 1024
-"""The most ids that a template may add to one text or pair: those in use add a few."""
+"""The most ids that a template may add to one text or pair; real ones add a few."""
 _MOST_TEXTS = 16
 """The most uses of the texts in a template."""
 
@@ -37,7 +37,7 @@ def read(table: Json) -> list[Processor]:
     """Reads a parsed post-processor: its kinds in order, with nested sequences flattened.
 
     Raises:
-        FormatError: It is malformed or of an unknown kind; ``pointer`` says where.
+        FormatError: It is malformed or of an unknown kind; ``pointer`` locates the fault.
 
     Example:
         >>> read({"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": False})

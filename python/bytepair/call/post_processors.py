@@ -1,7 +1,7 @@
-"""The kinds of post-processors. Each turns the parts of a row, at first its texts, into other parts.
+"""The kinds of post-processors. Each maps the parts of a row, initially its texts, to new parts.
 
-They behave as in ``tokenizers``, for overflowing parts too, whose type ids a template leaves as they are. Columns of an
-`Encoding` are replaced and never changed, so that copies can share them.
+They behave as in ``tokenizers``, also for overflowing parts, whose type ids a template does not change. Columns of an
+`Encoding` are replaced, never modified, so copies can share them.
 Source: ``processors/`` of ``tokenizers`` 0.22, read for its behaviour.
 """
 
@@ -30,7 +30,7 @@ class Processor(Protocol):
         """The number of ids that it adds to a text, or to a pair."""
 
     def run(self, encodings: list[Encoding], add: bool) -> list[Encoding]:
-        """Returns the new parts of a row; with `add` the tokens of the post-processor are among them."""
+        """Returns the new parts of a row, with the tokens of the post-processor if `add` is set."""
 
 
 class ByteLevel(NamedTuple):

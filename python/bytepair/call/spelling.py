@@ -29,7 +29,7 @@ def spell_tokens(tok: CompiledTokenizer, ids: list[int]) -> list[str]:
 
 
 def vocabulary(tok: CompiledTokenizer) -> dict[str, int]:
-    """The id of each spelling; one that two tokens share is that of the added token. Made once: do not change it."""
+    """The id of each spelling; a spelling shared by two tokens maps to the added one. Cached: do not modify it."""
     return cached(tok, "vocabulary", _vocabulary)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of arrays that ``return_tensors`` names."""
+"""The kinds of arrays for ``return_tensors``."""
 
 from __future__ import annotations
 

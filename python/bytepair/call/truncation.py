@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from bytepair.call.options import Side
 
 Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
-"""The text of a pair that is cut."""
+"""The truncation strategy: the text of a pair that is cut."""
 
 
 class Truncation(NamedTuple):
-    """The rule by which rows are cut.
+    """The truncation rule of a call.
 
     Attributes:
         room: The most ids, without those that the post-processor adds.
@@ -83,7 +83,7 @@ class Truncation(NamedTuple):
         return (kept, second or 0) if self.strategy == "only_first" else (first, kept)
 
     def cut(self, encoding: Encoding, keep: int, *, overflow: bool) -> Encoding:
-        """Cuts an encoding to `keep` ids, a number from `kept`; with `overflow` it holds the rest as well."""
+        """Cuts an encoding to `keep` ids, a result of `kept`; with `overflow` it also keeps the rest."""
         length = len(encoding)
         if keep >= length:
             return encoding

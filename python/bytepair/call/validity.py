@@ -41,7 +41,7 @@ def is_valid(tokenizer: CompiledTokenizer, ids: Ids) -> bool:
 
 
 def _as_ints(ids: Ids) -> list[int]:
-    """Ids as a list of ints; TypeError for text, floats, bools and whatever else is no id."""
+    """Ids as a list of ints; TypeError for text, floats, bools and other types."""
     if isinstance(ids, (str, bytes, bytearray)):
         raise TypeError(f"ids are a list or an array of ints, not {type(ids).__name__}")
     if type(ids) is list and set(map(type, ids)) <= {int}:
@@ -72,14 +72,14 @@ def _texts(tokenizer: CompiledTokenizer, ids: list[int]) -> Iterator[Spans]:
     alone = _decoded(tokenizer, ids, None)
     if alone is not None:
         yield alone
-    # or nowhere, because the space is part of the text: after a special token no text begins.
+    # or nowhere, because the space is part of the text: no new text begins after a special token.
     if spec.special_tokens:
         stream = tokenizer.decode_stream()
         stream.push([next(iter(spec.special_tokens.values()))])
         primed = _decoded(tokenizer, ids, stream)
         if primed is not None:
             yield primed
-    # A decoder that does not know the end-of-word suffix spells it out; it was a space, or a change of script.
+    # A decoder without the end-of-word suffix leaves it in the text; it was a space, or a change of script.
     suffix = _end_of_word_suffix(tokenizer)
     if suffix:
         yield [span.replace(suffix, " ") if isinstance(span, str) else span for span in in_context]

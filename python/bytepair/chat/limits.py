@@ -67,11 +67,7 @@ class Budget:
         self._deadline = time.thread_time() + limits.seconds
 
     def spend(self, amount: int = 0) -> None:
-        """Charge one step that makes `amount` characters, before it runs.
-
-        Raises:
-            TemplateError: A limit is exceeded.
-        """
+        """Charge one step that makes `amount` characters before it runs, or raise TemplateError."""
         self.left -= amount
         self._ticks -= 1 + (amount >> 8)
         if self._ticks < 0 or self.left < 0:
@@ -96,11 +92,7 @@ class Budget:
             raise exceeded(f"the template takes longer than {self.limits.seconds} seconds", "seconds")
 
     def hold(self, weight: int) -> int:
-        """Check and return the weight of a container, which bounds the cost of reading it.
-
-        Raises:
-            TemplateError: The weight exceeds the memory limit.
-        """
+        """Check and return the weight of a container, which bounds the cost of reading it."""
         if weight > self.most:
             raise exceeded(f"a value holds more than {self.most} characters", "memory")
         return weight

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import files
 from bytepair.errors import FormatError, TemplateError
+from bytepair.model.checks import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _BUILT_IN = Path(__file__).parent / "templates"
-_ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
-SPECIAL = (*(f"{role}_token" for role in _ROLES), "additional_special_tokens", "extra_special_tokens")
+SPECIAL = (*(f"{role}_token" for role in ROLES), "additional_special_tokens", "extra_special_tokens")
 """Variables that count as the template's own text, whether a file or a call sets them."""
 _TOKENS = {
     "chatml": {},
@@ -124,7 +124,7 @@ class Template:
             config = parse_json(path, files.read(path))
             try:
                 found = dict(configs.templates_by_name(config.get("chat_template")))
-                named = {name: configs.token_content(config, name) for name in SPECIAL[: len(_ROLES)]}
+                named = {name: configs.token_content(config, name) for name in SPECIAL[: len(ROLES)]}
             except FormatError as error:
                 error.file = str(path)
                 raise
@@ -166,5 +166,4 @@ class Template:
 
 def _special(settings: Any) -> dict[str, str]:
     """The special tokens that a folder's configuration names."""
-    named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
-    return {name: token for name, token in named.items() if token is not None}
+    return {f"{role}_token": token for role, token in settings.roles.items()}

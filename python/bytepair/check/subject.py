@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bytepair.model.spec import AddedToken, TokenizerSpec
     from bytepair.tokenizer import Tokenizer
 
-# Names of reserved and special rows: it does no harm that text never becomes them.
+# Names of reserved and special rows: these need not be reachable from text.
 _RESERVED = re.compile(
     r"<.*>|\[.*\]|｟.*｠|.*(?:unused|reserved|extra_id|madeupword|placeholder).*", re.IGNORECASE | re.DOTALL
 )

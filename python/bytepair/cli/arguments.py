@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bytepair import resolver
 from bytepair.formats import FILES
@@ -17,11 +17,14 @@ from bytepair.formats.saving import plan
 
 if TYPE_CHECKING:
     from argparse import _ActionsContainer, _ArgumentGroup
+    from collections.abc import Callable
 
     from bytepair.model.spec import TokenizerSpec
     from bytepair.tokenizer import Tokenizer
 
 _LARGEST = 2**32 - 1
+
+_Value = TypeVar("_Value")
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
@@ -47,6 +50,18 @@ def number(text: str) -> int:
     if not 1 <= value <= _LARGEST:
         raise ArgumentTypeError(f"{text!r} is not a whole number from 1 to {_LARGEST:,}, such as 32000, 32_000 or 32k")
     return value
+
+
+def checked(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
+    """The same parser for argparse, which shows only messages of `ArgumentTypeError`."""
+
+    def parsed(text: str) -> _Value:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise ArgumentTypeError(str(error)) from error
+
+    return parsed
 
 
 def delimiter(text: str) -> str:
@@ -190,7 +205,7 @@ def _options_for(options: Namespace, model: str) -> dict[str, Any]:
 
 
 def add_corpora(group: _ArgumentGroup, *, required: bool = False, more: str = "") -> None:
-    """Adds the corpora that `corpora` reads, and the field of their texts."""
+    """Adds the corpora that `corpora` reads, and the options of `corpora_options` but for those of `text_options`."""
     group.add_argument(
         "--corpus",
         metavar="NAME=FILE",
@@ -203,6 +218,7 @@ def add_corpora(group: _ArgumentGroup, *, required: bool = False, more: str = ""
     )
     add_field(group)
     add_delimiter(group)
+    add_threads(group)
 
 
 def add_field(parser: _ActionsContainer) -> None:
@@ -239,17 +255,48 @@ def corpora(options: Namespace) -> dict[str, list[str]]:
     return found
 
 
-def add_texts(parser: ArgumentParser, *, replace: bool = True) -> None:
-    """Adds the text files and the options of `text_options`.
+def corpora_options(options: Namespace) -> dict[str, Any]:
+    """The keywords for reading the corpora."""
+    return {
+        "field": options.field,
+        "delimiter": options.delimiter,
+        "threads": options.threads,
+        **text_options(options),
+    }
 
-    With `replace`, ``--errors`` is one of them; a command that reports places in the text has to refuse bad bytes.
-    """
+
+def add_threads(group: _ArgumentGroup) -> None:
+    """Adds the number of threads."""
+    group.add_argument("--threads", metavar="N", type=number, help="the most threads (default: all cores)")
+
+
+def add_progress(group: _ArgumentGroup) -> None:
+    """Adds the choice that `progress` reads."""
+    group.add_argument(
+        "--progress",
+        choices=("bar", "json", "off"),
+        default="bar",
+        help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
+    )
+
+
+def progress(options: Namespace) -> bool | str:
+    """The keyword `progress` of the calls that report it."""
+    shown: str = options.progress
+    return {"bar": True, "off": False}.get(shown, shown)
+
+
+def add_texts(parser: ArgumentParser) -> None:
+    """Adds the text files and the options of `text_options`."""
     parser.add_argument("files", metavar="FILE", nargs="*", help="UTF-8 text; - or nothing is stdin")
-    add_text_options(parser, replace=replace)
+    add_text_options(parser, replace=True)
 
 
 def add_text_options(parser: ArgumentParser, *, special: str = "raise", replace: bool = False) -> None:
-    """Adds the options of `text_options`, with this default for special tokens."""
+    """Adds the options of `text_options`, with this default for special tokens.
+
+    With `replace`, ``--errors`` is one of them; a command that reports characters of the text has to refuse bad bytes.
+    """
     group = parser.add_argument_group("text")
     choices = {"raise": "raise an error", "text": "encode them as text", "allow": "allow all"}
     choices[special] += " (default)"
@@ -266,12 +313,17 @@ def add_text_options(parser: ArgumentParser, *, special: str = "raise", replace:
         help="added tokens that are not special (default: match)",
     )
     if replace:
-        group.add_argument(
-            "--errors",
-            choices=("strict", "replace"),
-            default="strict",
-            help="bytes that are not UTF-8: raise an error (default), or replace them by U+FFFD",
-        )
+        add_errors(group)
+
+
+def add_errors(group: _ArgumentGroup, default: str | None = "strict", strict: str = "raise an error") -> None:
+    """Adds the treatment of bytes that are not UTF-8; a `default` of None is ``strict`` that was not requested."""
+    group.add_argument(
+        "--errors",
+        choices=("strict", "replace"),
+        default=default,
+        help=f"bytes that are not UTF-8: {strict} (default), or replace them by U+FFFD",
+    )
 
 
 def text_options(options: Namespace) -> dict[str, Any]:

@@ -43,12 +43,7 @@ def rivals(tokenizer: Tokenizer, folder: Path, added: str = "match") -> tuple[di
     """Loads a tokenizer into each library, from a file in its format.
 
     Special tokens and the post-processor are left out: the text has no special tokens then, and `encode` does not run
-    the post-processor.
-
-    Args:
-        tokenizer: The tokenizer.
-        folder: A folder for the files, needed during this call only.
-        added: As for `Tokenizer.encode`; other added tokens are left out unless it is ``match``.
+    the post-processor. Other added tokens are left out unless `added` is ``match``.
 
     Returns:
         The calls of each library that loaded it, by name and version, and the reason for each other one.

@@ -41,10 +41,6 @@ def plain(result: Any) -> Any:
 def verdict(run: Callable[[], Any], expected: Any) -> str:
     """Runs a call once and returns its fault: ``""``, `WRONG`, `RAISES` or, for a library in Rust, `PANIC`.
 
-    Args:
-        run: The call.
-        expected: The expected result.
-
     Example:
         >>> verdict(lambda: [1], [1]), verdict(lambda: [1], [2]), verdict(lambda: 1 / 0, [1])
         ('', 'WRONG', 'RAISES')

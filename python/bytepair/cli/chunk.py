@@ -8,14 +8,12 @@ files are read as they are cut, in little memory.
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bytepair.chunk.chunks import KINDS
 from bytepair.cli.arguments import add_field, add_model, add_texts, load, number, text_options
 from bytepair.cli.streams import write
 from bytepair.cli.texts import texts
-from bytepair.errors import EncodeError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -32,7 +30,7 @@ examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
-    add_texts(parser, replace=False)
+    add_texts(parser)
     add_field(parser)
     parser.add_argument("--limit", metavar="N", type=number, required=True, help="the token limit of a chunk")
     parser.add_argument(
@@ -60,22 +58,11 @@ def run(options: Namespace) -> int:
     return 0
 
 
-@contextmanager
-def _unreplaced() -> Iterator[None]:
-    try:
-        yield
-    except EncodeError as error:
-        if error.cli_remedy:
-            # There is no --errors here: a text with U+FFFD in it has other places than the file.
-            error.cli_remedy = "convert the file to UTF-8"
-        raise
-
-
 def _chunks(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
     for one in texts(options):
         for place, (position, parts) in enumerate(one.documents()):
             where = {"file": one.name} if one.is_one else {"file": one.name, "document": place}
-            with one.blame(position), _unreplaced():
+            with one.blame(position):
                 stream = tokenizer.chunk_parts(
                     parts,
                     options.limit,

@@ -5,16 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import (
-    add_corpora,
-    add_models,
-    add_text_options,
-    corpora,
-    load_models,
-    number,
-    text_options,
-)
-from bytepair.cli.html_page import check_page, write_page
+from bytepair.cli import arguments
+from bytepair.cli.arguments import number
+from bytepair.cli.html_page import add_html, check_page, write_page
 from bytepair.cli.streams import write, write_line
 
 if TYPE_CHECKING:
@@ -45,15 +38,14 @@ _OF_TEXTS = {
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
-    add_models(parser, "A", "B")
+    arguments.add_models(parser, "A", "B")
     group = parser.add_argument_group("texts")
-    add_corpora(group)
-    group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
-    add_text_options(parser, special="text", replace=True)
+    arguments.add_corpora(group)
+    arguments.add_text_options(parser, special="text", replace=True)
     group = parser.add_argument_group("output")
     group.add_argument("--top", metavar="N", type=number, default=10, help="how many passages to show (default: 10)")
     group.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    group.add_argument("--html", metavar="OUT", help="also write a page, whole in itself, which needs no network")
+    add_html(group)
     group.add_argument("--exit-code", action="store_true", help="exit with 1 if a document has other ids")
 
 
@@ -62,22 +54,19 @@ def run(options: Namespace) -> int:
     from bytepair.study.compare import compare  # noqa: PLC0415 (`--help` does without)
     from bytepair.view import compared  # noqa: PLC0415 (as above)
 
-    sources = corpora(options)
+    sources = arguments.corpora(options)
     for name, unset in _OF_TEXTS.items():
         if getattr(options, name) != unset and not sources:
             options.usage_error(f"--{name.replace('_', '-')} goes with --corpus")
     check_page(options)
-    (name_a, a), (name_b, b) = load_models(options).items()
+    (name_a, a), (name_b, b) = arguments.load_models(options).items()
     found = compare(
         a,
         b,
         sources or None,
         names=(name_a, name_b),
-        **text_options(options),
-        field=options.field,
-        delimiter=options.delimiter,
+        **arguments.corpora_options(options),
         examples=options.top,
-        threads=options.threads,
     )
     if options.html is not None:
         write_page(compared.html(found), options.html)

@@ -7,18 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bytepair.cli import counting_arguments as counting
 from bytepair.cli.arguments import number
-from bytepair.cli.corpus import (
-    add_corpus,
-    add_engine,
-    add_stages,
-    check_engine,
-    corpus_options,
-    counted,
-    source,
-    spilled,
-    weights,
-)
 from bytepair.cli.interrupts import interruptible
 from bytepair.cli.streams import write_line
 from bytepair.sources.compressed import arrow
@@ -42,9 +32,9 @@ examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `Counts.of`, and the operations of tables."""
-    add_corpus(parser, "the text to count")
-    add_stages(parser)
-    add_engine(parser)
+    counting.add_corpus(parser, "the text to count")
+    counting.add_stages(parser)
+    counting.add_engine(parser)
     parser.add_argument("--resume", action="store_true", help="go on with the run in --work, if it is there")
     parser.add_argument(
         "--start",
@@ -66,7 +56,7 @@ def run(options: Namespace) -> int:
         arrow(Path(options.output))  # A missing pyarrow is an error before anything is counted.
     if options.start < 0:
         options.usage_error("--start has to be 0 or more")
-    check_engine(options)
+    counting.check_engine(options)
     if options.resume and not options.work:
         options.usage_error("--resume goes with --engine and --work DIR")
     if options.start and options.engine:
@@ -83,16 +73,16 @@ def run(options: Namespace) -> int:
         f"{counts.pieces / counts.denominator:,.0f} pieces",
         f"{counts.text_bytes / counts.denominator:,.0f} bytes",
         *([f"groups {', '.join(groups)}"] if groups else []),
-        *spilled(counts.spilled),
+        *counting.spilled(counts.spilled),
     ]
     print(", ".join(facts) + (f": {options.output}" if options.output else ""), file=sys.stderr)
     return 0
 
 
 def _counts(options: Namespace) -> Counts:
-    corpus = source(options, "split", "normalizer", "special_token", "start")
-    weight = weights(options, corpus)
-    corpus = counted(options, corpus)
+    corpus = counting.source(options, "split", "normalizer", "special_token", "start")
+    weight = counting.weights(options, corpus)
+    corpus = counting.counted(options, corpus)
     if isinstance(corpus, Counts):
         counts = corpus
     else:
@@ -102,7 +92,7 @@ def _counts(options: Namespace) -> Counts:
             normalizers=options.normalizer,
             special_tokens=options.special_token,
             start=options.start,
-            **corpus_options(options),
+            **counting.corpus_options(options),
         )
     if options.only_group:
         counts = counts.group(options.only_group)

@@ -15,7 +15,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair.cli.arguments import add_model, load
-from bytepair.cli.streams import blame, lines, read, write
+from bytepair.cli.streams import blame, read, separated, write
 from bytepair.errors import FormatError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
 def _decoded(options: Namespace, tokenizer: Tokenizer) -> Iterator[bytes]:
     data = read(options.file)
     parse: Callable[[bytes], Any] = {"ids": _ids, "jsonl": _jsonl, "npy": _npy}[options.format]
-    for number, row in enumerate([data] if options.format == "npy" else lines(data), 1):
+    for number, row in enumerate([data] if options.format == "npy" else separated(data, b"\n"), 1):
         with blame(options.file, line=None if options.format == "npy" else number):
             text = tokenizer.decode(parse(row), options.errors, skip_special_tokens=options.skip_special_tokens)
         yield text.encode("utf-8", "surrogateescape") + (b"\n" if options.lines else b"")

@@ -8,13 +8,12 @@ formats:
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from typing import TYPE_CHECKING, Any
 
 from bytepair.cli.arguments import add_field, add_model, add_texts, load, text_options
-from bytepair.cli.streams import blame, write
+from bytepair.cli.streams import blame, npy, write
 from bytepair.cli.texts import blamed, texts
 from bytepair.errors import SourceError
 
@@ -79,14 +78,6 @@ def _ids(options: Namespace, tokenizer: Tokenizer, text: bytes, how: dict[str, A
 
 def _row(options: Namespace, name: str, ids: Any) -> bytes:
     if options.format == "npy":
-        return _npy(ids)
+        return npy(ids)
     row = json.dumps({"file": name, "ids": ids}) if options.format == "jsonl" else " ".join(map(str, ids))
     return row.encode() + b"\n"
-
-
-def _npy(ids: Any) -> bytes:
-    import numpy as np  # noqa: PLC0415 (slow to import)
-
-    file = io.BytesIO()
-    np.save(file, ids)
-    return file.getvalue()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
-from bytepair.cli.html_page import check_page, write_page
+from bytepair.cli.html_page import add_html, check_page, write_page
 from bytepair.cli.streams import blame, read, write_line
 from bytepair.errors import EncodeError
 from bytepair.study.explain import explain, timeline
@@ -19,6 +19,9 @@ from bytepair.view import timeline as timelines
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from types import ModuleType
+
+    from bytepair.study.explain import Explanation, Timeline
 
 EXAMPLE = """\
 examples:
@@ -45,7 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_text_options(parser, special="allow")
     group = parser.add_argument_group("output")
     group.add_argument("--format", choices=("text", "json"), help="default: text; json is complete, however long")
-    group.add_argument("--html", metavar="OUT", help="write a page instead, whole in itself, which needs no network")
+    add_html(group, instead=True)
 
 
 def run(options: Namespace) -> int:
@@ -65,14 +68,8 @@ def run(options: Namespace) -> int:
             found = explain(tokenizer, _decoded(read("-")), **text_options(options))
     else:
         found = explain(tokenizer, options.text, **text_options(options))
-    if options.html is not None:
-        write_page(explained.html(found), options.html)
-    elif options.format == "json":
-        write_line(json.dumps(found.as_dict(), ensure_ascii=False))
-    else:
-        width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, explained.LEAST)
-        write_line(explained.text(found, width=width).rstrip("\n"))
-    return 0
+    width = max(shutil.get_terminal_size((_COLUMNS, 24)).columns, explained.LEAST)
+    return _show(options, found, explained, width=width)
 
 
 def _decoded(data: bytes) -> str:
@@ -91,12 +88,16 @@ def _show_timeline(options: Namespace) -> int:
     place = options.timeline
     source = place if _is_log(Path(place)) else load(options, place)
     found = timeline(source, **({} if options.most is None else {"most": options.most}))
+    return _show(options, found, timelines)
+
+
+def _show(options: Namespace, found: Explanation | Timeline, view: ModuleType, **how: int) -> int:
     if options.html is not None:
-        write_page(timelines.html(found), options.html)
+        write_page(view.html(found), options.html)
     elif options.format == "json":
         write_line(json.dumps(found.as_dict(), ensure_ascii=False))
     else:
-        write_line(timelines.text(found).rstrip("\n"))
+        write_line(view.text(found, **how).rstrip("\n"))
     return 0
 
 

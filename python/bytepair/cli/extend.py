@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
-from bytepair.cli.corpus import add_corpus, add_merging, corpus_options, source
+from bytepair.cli.counting_arguments import add_corpus, add_merging, corpus_options, source
 from bytepair.cli.interrupts import interruptible
 from bytepair.training.extending import extend
 

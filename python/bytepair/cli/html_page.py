@@ -13,7 +13,13 @@ from bytepair.errors import ArtifactError
 from bytepair.view import page
 
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import Namespace, _ActionsContainer
+
+
+def add_html(group: _ActionsContainer, *, instead: bool = False) -> None:
+    """Adds the place of a page, which is written besides the output on stdout, or instead of it."""
+    what = "write a page instead" if instead else "also write a page"
+    group.add_argument("--html", metavar="OUT", help=f"{what}, whole in itself, which needs no network")
 
 
 def check_page(options: Namespace) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bytepair.check.lint import Linted, lint_and_load
 from bytepair.cli.arguments import add_model, model_options
-from bytepair.cli.html_page import check_page, write_page
+from bytepair.cli.html_page import add_html, check_page, write_page
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
 from bytepair.model.models import BytePair
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="rows of the model's embedding, or the folder of its checkpoint: is there a row for each id?",
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("--html", metavar="OUT", help="also write a page, whole in itself, which needs no network")
+    add_html(parser)
 
 
 def run(options: Namespace) -> int:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
-from bytepair.cli.corpus import add_corpus, corpus_options, source
+from bytepair.cli.counting_arguments import add_corpus, corpus_options, source
 from bytepair.cli.interrupts import interruptible
-from bytepair.cli.streams import write
+from bytepair.cli.streams import npy, write
 from bytepair.training.pruning import prune
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    import numpy as np
     from numpy.typing import NDArray
 
 EXAMPLE = """\
@@ -60,8 +58,4 @@ def run(options: Namespace) -> int:
 
 
 def _map(ids: NDArray[np.int64], name: str) -> bytes:
-    if not name.endswith(".npy"):
-        return json.dumps(ids.tolist()).encode() + b"\n"
-    file = io.BytesIO()
-    np.save(file, ids)
-    return file.getvalue()
+    return npy(ids) if name.endswith(".npy") else json.dumps(ids.tolist()).encode() + b"\n"

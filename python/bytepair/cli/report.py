@@ -8,16 +8,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import (
-    add_corpora,
-    add_models,
-    add_text_options,
-    corpora,
-    load_models,
-    number,
-    text_options,
-)
-from bytepair.cli.html_page import check_page, write_page
+from bytepair.cli import arguments
+from bytepair.cli.arguments import number
+from bytepair.cli.html_page import add_html, check_page, write_page
 from bytepair.cli.streams import write_line
 
 if TYPE_CHECKING:
@@ -33,56 +26,57 @@ examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.report`."""
-    add_models(parser)
+    arguments.add_models(parser)
     group = parser.add_argument_group("texts")
-    add_corpora(group, required=True, more="; the others are compared with the first")
+    arguments.add_corpora(group, required=True, more="; the others are compared with the first")
     group.add_argument(
         "--parallel",
         action="store_true",
         help="all corpora are the same content, document by document; plain text without --delimiter: line by line",
     )
-    group.add_argument("--threads", metavar="N", type=number, help="default: all cores")
-    add_text_options(parser, special="text", replace=True)
+    arguments.add_text_options(parser, special="text", replace=True)
     group = parser.add_argument_group("report")
     group.add_argument(
-        "--context", metavar="N", type=number, default=128_000, help="tokens of a context window (default: 128k)"
+        "--context",
+        metavar="N",
+        type=number,
+        default=128_000,
+        help="tokens of a context window (default: 128k)",
     )
     group.add_argument(
-        "--rare", metavar="N", type=number, default=10, help="tokens used fewer times are rarely used (default: 10)"
+        "--rare",
+        metavar="N",
+        type=number,
+        default=10,
+        help="tokens used fewer times are rarely used (default: 10)",
     )
     group.add_argument(
-        "--examples", metavar="N", type=number, default=20, help="how many tokens of each kind to name (default: 20)"
+        "--examples",
+        metavar="N",
+        type=number,
+        default=20,
+        help="how many tokens of each kind to name (default: 20)",
     )
     group.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    group.add_argument(
-        "--html", metavar="OUT", help="also write a page with charts, whole in itself, which needs no network"
-    )
-    group.add_argument(
-        "--progress",
-        choices=("bar", "json", "off"),
-        default="bar",
-        help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
-    )
+    add_html(group)
+    arguments.add_progress(group)
 
 
 def run(options: Namespace) -> int:
     """Writes the report."""
     from bytepair.study.report import report  # noqa: PLC0415 (`--help` does without)
 
-    sources = corpora(options)
+    sources = arguments.corpora(options)
     check_page(options)
     found = report(
-        load_models(options),
+        arguments.load_models(options),
         sources,
         context=options.context,
         rare=options.rare,
         parallel=options.parallel,
-        field=options.field,
-        delimiter=options.delimiter,
-        **text_options(options),
+        **arguments.corpora_options(options),
         examples=options.examples,
-        threads=options.threads,
-        progress={"bar": True, "off": False}.get(options.progress, options.progress),
+        progress=arguments.progress(options),
     )
     if options.html is not None:
         write_page(found.html(), options.html)

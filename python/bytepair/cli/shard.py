@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.cli.arguments import add_model, load, number, policy
-from bytepair.cli.corpus import checked
-from bytepair.cli.documents import add_documents, add_shards, named_tasks
+from bytepair.cli.arguments import add_model, add_progress, checked, load, number, policy, progress
+from bytepair.cli.counting_arguments import groups
+from bytepair.cli.shard_arguments import add_documents, add_shards, named_tasks
 from bytepair.drawing.wording import plural
 from bytepair.progress import RunProgress, reporter, short
 from bytepair.shards import histogram, plans
@@ -73,12 +73,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--processes", action="store_true", help="with the local engine: workers are processes, not threads"
     )
     group.add_argument("--resume", action="store_true", help="go on with the run in OUT, if there is one")
-    group.add_argument(
-        "--progress",
-        choices=("bar", "json", "off"),
-        default="bar",
-        help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
-    )
+    add_progress(group)
     group.add_argument("--histogram", metavar="F.svg", help="draw the histogram of document lengths")
     group = parser.add_argument_group("instead of a run")
     group.add_argument("--verify", metavar="OUT", help="check that the run in OUT is complete and unchanged")
@@ -129,7 +124,7 @@ def _shard(options: Namespace) -> int:
     if options.special is not None:
         keywords["special"] = policy(options.special)
     tokenizer = load(options, options.model)
-    watcher = _Watcher(options.progress)
+    watcher = _Watcher(progress(options))
     start = time.perf_counter()
     summary = shard(
         source,
@@ -154,7 +149,7 @@ def _shard(options: Namespace) -> int:
 
 def _verify(options: Namespace) -> int:
     start = time.perf_counter()
-    found = verify_shards(options.verify, progress={"bar": True, "off": False}.get(options.progress, options.progress))
+    found = verify_shards(options.verify, progress=progress(options))
     seconds = time.perf_counter() - start
     facts = [
         plural(found.tasks, "task"),
@@ -200,8 +195,8 @@ def _say(options: Namespace, summary: ShardSummary, watcher: _Watcher, seconds: 
 class _Watcher:
     """Passes on the progress of a run, and remembers the part of this call."""
 
-    def __init__(self, shown: str) -> None:
-        self._report = reporter({"bar": True, "off": False}.get(shown, shown))
+    def __init__(self, shown: bool | str) -> None:
+        self._report = reporter(shown)
         self._first: RunProgress | None = None
         self._last: RunProgress | None = None
 
@@ -227,9 +222,7 @@ def _source(options: Namespace) -> Any:
         options.usage_error("FILE and --group do not go together")
     if not options.files and not options.group:
         options.usage_error("there is no text; name a FILE, or a --group NAME=FILE")
-    if options.group:
-        return {name: [path for group, path in options.group if group == name] for name, _ in options.group}
-    return options.files
+    return groups(options) or options.files
 
 
 def _given(options: Namespace) -> set[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from bytepair import files
 from bytepair.errors import BytepairError
@@ -40,19 +41,16 @@ def _binary(stream: TextIO | None) -> BinaryIO:
     return stream.buffer
 
 
-def lines(data: bytes) -> list[bytes]:
-    """The lines without their newlines; the last one may lack its own."""
-    found = data.split(b"\n")
+def separated(data: bytes, delimiter: bytes) -> list[bytes]:
+    """The parts between delimiters, of which a last one need not follow."""
+    found = data.split(delimiter)
     return found if found[-1] else found[:-1]
 
 
 def stdin_texts(delimiter: str | None) -> list[bytes]:
-    """The texts of stdin: one, or those between delimiters, of which a last one need not follow."""
+    """The texts of stdin: one, or those between delimiters."""
     data = read("-")
-    if delimiter is None:
-        return [data]
-    found = data.split(delimiter.encode())
-    return found if found[-1] else found[:-1]
+    return [data] if delimiter is None else separated(data, delimiter.encode())
 
 
 def write(chunks: Iterable[bytes], output: str = "-") -> None:
@@ -70,6 +68,15 @@ def write(chunks: Iterable[bytes], output: str = "-") -> None:
                 stream.writelines(chunks)
             return
         files.write_all(place.parent, {place.name: b"".join(chunks)})
+
+
+def npy(array: Any) -> bytes:
+    """An array as the bytes of a .npy file."""
+    import numpy as np  # noqa: PLC0415 (slow to import)
+
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
 
 
 def write_line(line: str = "") -> None:

@@ -85,12 +85,7 @@ class Texts:
 
 @contextmanager
 def blamed(batch: Utf8Batch, *, lines: bool = False) -> Iterator[None]:
-    """Adds to errors the place of the document that they are in.
-
-    Args:
-        batch: The batch.
-        lines: Whether each document is a line of a file; then its number and the place in it are named.
-    """
+    """Adds to errors the place of the document that they are in; with `lines`, each document is a line of a file."""
     try:
         yield
     except BytepairError as error:
@@ -103,7 +98,7 @@ def blamed(batch: Utf8Batch, *, lines: bool = False) -> Iterator[None]:
 
 
 def texts(options: Namespace, *, delimiter: str | None = None) -> list[Texts]:
-    """What the arguments name, file by file. Options are checked against all of it before anything is read.
+    """Return the texts that the arguments name, file by file. Options are checked for all files before any is read.
 
     Args:
         options: The arguments of `add_texts` and ``--field``.
@@ -112,7 +107,7 @@ def texts(options: Namespace, *, delimiter: str | None = None) -> list[Texts]:
     reading = Reading(field=options.field, delimiter=delimiter)
     found = [one for name in options.files or ["-"] for one in _inputs(name)]
     readers.check(found, reading)
-    return [Texts(one, reading, getattr(options, "errors", "strict")) for one in found]
+    return [Texts(one, reading, options.errors) for one in found]
 
 
 def _inputs(name: str) -> list[Input]:

@@ -9,19 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bytepair.cli import counting_arguments as counting
 from bytepair.cli.arguments import add_save, check_save, number, save
-from bytepair.cli.corpus import (
-    add_corpus,
-    add_engine,
-    add_merging,
-    add_stages,
-    check_engine,
-    corpus_options,
-    counted,
-    source,
-    spilled,
-    weights,
-)
 from bytepair.cli.interrupts import interruptible
 from bytepair.model.models import BytePair
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -46,14 +35,14 @@ examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the keywords of `bytepair.train`."""
-    add_corpus(parser, "the text to train on")
-    add_stages(parser)
-    add_engine(parser)
+    counting.add_corpus(parser, "the text to train on")
+    counting.add_stages(parser)
+    counting.add_engine(parser)
     group = parser.add_argument_group("merges")
     group.add_argument(
         "--vocab-size", metavar="N", type=number, required=True, help="the number of tokens, such as 32k"
     )
-    add_merging(group)
+    counting.add_merging(group)
     group.add_argument("--special-ids", choices=("first", "last"), default="last", help="which ids special tokens get")
     group.add_argument("--byte-order", choices=("raw", "gpt2"), default="raw", help="the order of the ids of bytes")
     group = parser.add_argument_group("checkpoints")
@@ -67,12 +56,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Trains, saves, and reports on stderr."""
-    check_engine(options)
+    counting.check_engine(options)
     if options.resume and not (options.checkpoint or options.work):
         options.usage_error("--resume goes with --checkpoint DIR, or with --engine and --work DIR")
     start = time.perf_counter()
-    corpus = source(options, "split", "normalizer")
-    weight = weights(options, corpus)
+    corpus = counting.source(options, "split", "normalizer")
+    weight = counting.weights(options, corpus)
     split, normalizers, special_tokens = options.split, options.normalizer, options.special_token
     if isinstance(corpus, Counts):
         # The tokenizer has the stages of the counts.
@@ -84,11 +73,10 @@ def run(options: Namespace) -> int:
         BytePair((), ()), normalizers=tuple(normalizers), split=(pattern,) if pattern else (), added_tokens=added
     )
     check_save(options, stages)
-    counting = corpus_options(options)
     try:
         with interruptible(lambda: _what_is_kept(options)):
             trained = train_with_statistics(
-                counted(options, corpus) or (),
+                counting.counted(options, corpus) or (),
                 options.vocab_size,
                 split=split,
                 normalizers=normalizers,
@@ -103,7 +91,7 @@ def run(options: Namespace) -> int:
                 checkpoint=options.checkpoint,
                 resume=options.resume and options.checkpoint is not None,
                 log=options.log,
-                **counting,
+                **counting.corpus_options(options),
             )
     except TrainingInterrupted as early:
         written = save(options, early.tokenizer)
@@ -138,6 +126,6 @@ def _say(options: Namespace, trained: Trained, seconds: float, written: list[str
     shown.append(f"{statistics.rows:,} rows")
     if statistics.peak_memory is not None:
         shown.append(f"peak memory {statistics.peak_memory / 1e6:,.0f} MB")
-    shown += spilled(statistics.spilled)
+    shown += counting.spilled(statistics.spilled)
     print(f"{tokens:,} tokens, {merges:,} merges, {seconds:.2f} s: {', '.join(written)}", file=sys.stderr)
     print(", ".join(shown), file=sys.stderr)

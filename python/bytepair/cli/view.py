@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli.arguments import add_models, add_text_options, load_models, number, text_options
-from bytepair.cli.html_page import check_page, write_page
+from bytepair.cli.html_page import add_html, check_page, write_page
 from bytepair.cli.streams import blame, read, write
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="auto",
         help="default: auto, if stdout is a terminal and NO_COLOR is not set",
     )
-    parser.add_argument("--html", metavar="OUT", help="write a page instead, whole in itself, which needs no network")
+    add_html(parser, instead=True)
 
 
 def run(options: Namespace) -> int:

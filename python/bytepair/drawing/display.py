@@ -1,4 +1,4 @@
-"""How a value is drawn: by a function of `bytepair.view`, which is imported when something is drawn.
+"""Display of values: each names a function of `bytepair.view`, which is imported when something is drawn.
 
 Plain data is below `bytepair.view` in the order of rooms and does not import it. But a notebook looks for
 ``_repr_html_`` on the value itself, so the value names the function.

@@ -3,7 +3,7 @@ r"""``codes`` of subword-nmt and fastBPE, and ``vocab`` beside it: BPE of charac
 A line of the codes is a merge, in order: ``l o``; fastBPE adds how often it occurred. A line of the vocabulary is a
 token as these programs print it, and its count: ``low@@`` is the token ``low``, after which a word goes on, and
 ``low`` is ``low</w>``, which ends one. Ids are the numbers of its lines; tokens that only the codes have follow.
-Without a vocabulary ids are given out: ``<unk>``, characters, products of merges. Words are what stands between
+Without a vocabulary ids are assigned in this order: ``<unk>``, characters, products of merges. Words are separated by
 spaces and line ends. A vocabulary is never taken as a filter (``--vocabulary`` of subword-nmt), which would split
 tokens again.
 
@@ -35,7 +35,7 @@ _DECODERS = (spell_step({"type": "BPEDecoder", "suffix": _END}),)
 
 
 def looks_like(data: bytes) -> bool:
-    """Whether it is a list of merges of which some end a word: with a version, or with counts."""
+    """Whether it is a list of merges, with a version or counts, and some merges end a word."""
     return _END.encode() in data and (data.startswith(b"#version") or _COUNTED.match(data) is not None)
 
 
@@ -55,7 +55,7 @@ def read(data: bytes, vocab: bytes | None = None) -> TokenizerSpec:
         ids[token] = len(ids)
     if vocab is None:
         parts = {part for pair in pairs for part in pair}
-        # A merge can be of longer parts that no merge makes; they are tokens all the same.
+        # A merge can have longer parts that no merge produces; they are tokens too.
         letters = {letter for part in parts for letter in part.removesuffix(_END)}
         for token in (*sorted(letters), *sorted(letter + _END for letter in letters)):
             ids.setdefault(token, len(ids))
@@ -114,7 +114,7 @@ def _vocabulary(data: bytes) -> Iterator[str]:
         spelled = token.removesuffix(_GOES_ON) if token.endswith(_GOES_ON) and token != _GOES_ON else token + _END
         spelled = _UNK if token == _UNK else spelled
         if spelled in seen:
-            raise FormatError(f"the token {token!r} stands twice", line=number)
+            raise FormatError(f"the token {token!r} occurs twice", line=number)
         seen.add(spelled)
         yield spelled
 
@@ -123,14 +123,14 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     """Writes the codes, as subword-nmt 0.2 has them, and the vocabulary, whose counts are all 1.
 
     Raises:
-        FormatError: The tokenizer has something that they cannot hold, which is named.
+        FormatError: The tokenizer has a feature that they cannot hold; the error names it.
     """
     model = spec.model
     if not isinstance(model, BytePair) or model.alphabet is None:
         raise _cannot("a model that is not BPE of characters")
     spelled = {id: token.decode() for token, id in zip(model.tokens, model.ids, strict=True)}
     if strange := next((token for token in spelled.values() if len(token.split()) != 1), None):
-        raise _cannot(f"the token {strange!r}, for white space stands between tokens there")
+        raise _cannot(f"the token {strange!r}, for white space separates tokens there")
     merges = [f"{spelled[left]} {spelled[right]}" for left, right in model.merges or ()]
     lines = [f"{_printed(token)} 1" for token in spelled.values()]
     return "\n".join([_VERSION, *merges, ""]).encode(), "\n".join([*lines, ""]).encode()

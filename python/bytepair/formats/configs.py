@@ -1,10 +1,10 @@
 """The files beside a tokenizer in a folder: ``tokenizer_config.json`` and its like.
 
-Settings that decide ids go into the tokenizer (`apply`): added tokens that its own file lacks, which of them are
-special, a space in front, and a template of bos and eos if the file has none. The rest, which chats and padding need,
+Settings that decide ids go into the tokenizer (`apply`): added tokens that its own file lacks, their `special`
+flags, a space in front, and a template of bos and eos if the file has none. The rest, which chats and padding need,
 is plain data (`read`); the folder of a tokenizer from a hub is ``origin.folder``.
 
-Source: what ``transformers`` writes and reads (``tokenization_utils_base.py``, ``tokenization_utils_fast.py``).
+Source: readers and writers in ``transformers`` (``tokenization_utils_base.py``, ``tokenization_utils_fast.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair import files
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats.json_files import parse_json
-from bytepair.model.checks import MOST_IDS
+from bytepair.model.checks import MOST_IDS, ROLES
 from bytepair.model.spec import AddedToken, TokenizerSpec
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ TEMPLATES = "additional_chat_templates"
 """The folder of templates that are not the default one, a file each."""
 
 MODEL = "config.json"
-_ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 # Their own files hold the template, and transformers does not change it.
 _HOLDS_TEMPLATE = ("tokenizer.json", "native", "vocab.txt")
@@ -87,8 +86,13 @@ class Settings:
     @property
     def special_tokens(self) -> tuple[str, ...]:
         """The special tokens among them, each once."""
-        named = (getattr(self, f"{role}_token") for role in _ROLES)
-        return tuple(dict.fromkeys(token for token in (*named, *self.additional_special_tokens) if token is not None))
+        return tuple(dict.fromkeys((*self.roles.values(), *self.additional_special_tokens)))
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The named special tokens by their role, such as ``"bos"``."""
+        named = {role: getattr(self, f"{role}_token") for role in ROLES}
+        return {role: token for role, token in named.items() if token is not None}
 
 
 def table(folder: Path, name: str) -> dict[str, Any]:
@@ -107,11 +111,11 @@ def read(folder: Path) -> Settings:
     """The settings of a folder.
 
     Raises:
-        FormatError: One of its files is broken, or a value is of another kind; ``pointer`` says which.
+        FormatError: One of its files is broken, or a value has the wrong type; ``pointer`` locates it.
         ArtifactError: One of them cannot be read.
     """
     config = table(folder, SPECIAL) | table(folder, CONFIG)
-    found: dict[str, Any] = {f"{role}_token": token_content(config, f"{role}_token") for role in _ROLES}
+    found: dict[str, Any] = {f"{role}_token": token_content(config, f"{role}_token") for role in ROLES}
     more = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
     # A dict names them by their use.
     more = list(more.values()) if isinstance(more, dict) else more
@@ -146,7 +150,7 @@ def token_content(config: Mapping[str, Any], name: str) -> str | None:
     value = value.get("content") if isinstance(value, dict) else value
     if value is not None and not isinstance(value, str):
         raise _wrong(name, value)
-    # Some files spell none as an empty name.
+    # Some files write an empty name for none.
     return value or None
 
 
@@ -205,7 +209,7 @@ def templates_by_name(found: Any) -> list[tuple[str, str]]:
 
 
 def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
-    """The tokenizer with the settings of the folder that decide ids.
+    """The tokenizer with the settings of the folder that decide ids, and with the special tokens that they name.
 
     Raises:
         FormatError: Two files give one token two ids, or one id two tokens; or they differ in ``add_prefix_space``.
@@ -254,7 +258,8 @@ def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
     )
     if len({row.content for row in added}) < len(added):
         raise _conflict("one added token has two ids")
-    return _with_stages(spec.replace(added_tokens=added), settings, format_name)
+    roles = tuple((dict(spec.roles) | settings.roles).items())
+    return _with_stages(spec.replace(added_tokens=added, roles=roles), settings, format_name)
 
 
 def _listed(folder: Path) -> list[tuple[AddedToken, str]]:

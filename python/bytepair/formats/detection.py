@@ -80,7 +80,7 @@ def _file_in(folder: Path) -> Path:
     saved = manifest.load(folder)
     if saved and saved["files"]:
         return folder / str(next(iter(saved["files"])))
-    # Folders of a hub hold one tokenizer in several formats: the most complete comes first.
+    # Folders from a hub hold one tokenizer in several formats: the most complete comes first.
     for names in FILES.values():
         if (folder / names[0]).is_file():
             return folder / names[0]

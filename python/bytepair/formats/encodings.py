@@ -59,12 +59,12 @@ _HARMONY_NAMED = {
 _HARMONY = _HARMONY_NAMED | {
     f"<|reserved_{id}|>": id
     for id in range(200000, 201088)
-    # As published, 200018 has a reserved name too; an id is one token here, and that is its proper name.
+    # As published, 200018 has a reserved name too; here an id is one token, under its proper name.
     if id not in _HARMONY_NAMED.values()
 }
 
 ENCODINGS: dict[str, PublishedEncoding] = {
-    # GPT-2's own two files give the same tokens and ids as r50k_base.
+    # GPT-2's own two files hold the same tokens and ids as r50k_base.
     "gpt2": PublishedEncoding(*_R50K, {_END: 50256}),
     "r50k_base": PublishedEncoding(*_R50K, {_END: 50256}),
     "p50k_base": PublishedEncoding(*_P50K, {_END: 50256}),

@@ -1,6 +1,6 @@
-"""The tokenizer in a GGUF file of llama.cpp, which is read; nothing is written.
+"""The tokenizer in a GGUF file of llama.cpp; the format is read, not written.
 
-Only what begins with ``tokenizer.ggml.`` is looked at, and no tensor. The kinds are ``gpt2`` (BPE of bytes, with a
+Only keys that begin with ``tokenizer.ggml.`` are used, and no tensors. The kinds are ``gpt2`` (BPE of bytes, with a
 split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``bert`` (WordPiece) and ``t5``
 (Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does
 without.
@@ -11,9 +11,10 @@ Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 from __future__ import annotations
 
 import struct
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytepair.errors import FormatError
+from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import configs, hf_json, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS
 from bytepair.formats.protobuf import damaged
@@ -31,6 +32,17 @@ _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 _STRING, _ARRAY = 8, 9
 _LISTS = {"tokens": str, "merges": str, "scores": float, "token_type": int}
 _BLANK = "\u2581"
+_ROLES = {
+    "bos": ("bos",),
+    "eos": ("eos",),
+    "unk": ("unknown",),
+    "pad": ("padding",),
+    # The misspelling is that of the format.
+    "sep": ("seperator", "separator"),
+    "cls": ("cls",),
+    "mask": ("mask",),
+}
+"""The names of the roles in keys such as ``bos_token_id``; the first that is there counts."""
 
 
 def looks_like(data: bytes | mmap) -> bool:
@@ -89,10 +101,10 @@ class _Reader:
 
 
 def metadata(data: bytes | mmap) -> dict[str, Any]:
-    """What the file says of its tokenizer: names without ``tokenizer.``, and numbers, strings and lists of these.
+    """The metadata of the tokenizer: names without ``tokenizer.``, with numbers, strings and lists of these.
 
     Raises:
-        FormatError: It is of another version, cut short or damaged; ``byte`` says where.
+        FormatError: It is of another version, cut short or damaged; ``byte`` locates the fault.
     """
     reader = _Reader(data)
     reader.at = len(MAGIC)
@@ -110,7 +122,7 @@ def metadata(data: bytes | mmap) -> dict[str, Any]:
         value = reader.value()
         if key.startswith("tokenizer."):
             if key in found:
-                raise damaged(f"{key} stands twice", at)
+                raise damaged(f"{key} occurs twice", at)
             found[key.removeprefix("tokenizer.")] = value
     return found
 
@@ -123,7 +135,7 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
         split: A split pattern or its name, for a file whose ``pre`` is unknown.
 
     Raises:
-        FormatError: The file is damaged, which ``byte`` places, or has something that is not supported.
+        FormatError: The file is damaged (``byte`` locates the fault), or has something that is not supported.
     """
     found = metadata(data)
     table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
@@ -152,7 +164,9 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
             )
         case _:
             raise FormatError(f"not supported: the tokenizer {kind!r}", pointer=f"{_PREFIX}model")
-    return spec if spec.post_processor else spec.replace(post_processor=_template(table, tokens))
+    if spec.post_processor is None:
+        spec = spec.replace(post_processor=_template(table, tokens))
+    return spec if kind == "bert" else spec.replace(roles=tuple(_roles(table, tokens).items()))
 
 
 def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
@@ -170,7 +184,7 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
             cli_remedy="name its pattern: --split NAME|PATTERN",
         )
     tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
-    # Tokens that are not used fill the vocabulary up to the size of the model's table.
+    # Unused tokens pad the vocabulary to the number of rows in the embedding.
     vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}
     added = tuple(
         AddedToken(token, id, special=kinds[id] != USER_DEFINED)
@@ -178,7 +192,7 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
         if kinds[id] in (CONTROL, UNKNOWN, USER_DEFINED)
     )
     if len(vocab) < sum(kind != UNUSED for kind in kinds):
-        raise FormatError("a token stands twice", pointer=f"{_PREFIX}tokens")
+        raise FormatError("a token occurs twice", pointer=f"{_PREFIX}tokens")
     # "õ" can be the letter, as an added token, or the byte 0xF5, which only a merge could use.
     used = {part for merge in table.get("merges") or () for part in (*merge.split(" "), merge.replace(" ", ""))}
     apart = {row.content for row in added} - used
@@ -204,7 +218,7 @@ def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
                 f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}"
             )
         pieces.append(sentencepiece.Piece(token, score, kind))
-    # llama.cpp looks for symbols of the user in the text itself, before it normalizes anything.
+    # llama.cpp matches user-defined symbols in the text itself, before normalization.
     symbols = [(id, piece.content) for id, piece in enumerate(pieces) if piece.kind == USER_DEFINED]
     pieces = [piece._replace(kind=CONTROL) if piece.kind == USER_DEFINED else piece for piece in pieces]
     charsmap = table.get("precompiled_charsmap") or []
@@ -225,7 +239,7 @@ def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
 
 
 def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
-    # The file spells the beginnings of words with U+2581 and what continues them without; names in brackets stay.
+    # In the file, tokens that begin words start with U+2581, and continuations do not; names in brackets stay.
     tokens = [
         token[1:] if token.startswith(_BLANK) else token if token[:1] == "[" and token[-1:] == "]" else "##" + token
         for token in table["tokens"]
@@ -233,18 +247,30 @@ def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
     bad = next((token for token in tokens if "\n" in token), None)
     if bad is not None:
         raise FormatError(f"the token {bad!r} has a line end", pointer=f"{_PREFIX}tokens")
-    names = {"unk": "unknown", "pad": "padding", "cls": "cls", "sep": "seperator", "mask": "mask"}
-    config = {}
-    for key, name in names.items():
-        id = _id(table, f"{name}_token_id", tokens)
-        id = _id(table, "separator_token_id", tokens) if id is None and key == "sep" else id
-        if id is not None:
-            config[f"{key}_token"] = tokens[id]
-    return vocab_txt.read("".join(f"{token}\n" for token in tokens).encode(), config)
+    roles = _roles(table, tokens)
+    config = {f"{role}_token": token for role, token in roles.items()}
+    spec = vocab_txt.read("".join(f"{token}\n" for token in tokens).encode(), config)
+    return spec.replace(roles=tuple((dict(spec.roles) | roles).items()))
+
+
+def _roles(table: dict[str, Any], tokens: list[str]) -> dict[str, str]:
+    """The tokens whose ids the file names for a role."""
+    found: dict[str, str] = {}
+    for role, names in _ROLES.items():
+        for name in names:
+            try:
+                id = _id(table, f"{name}_token_id", tokens)
+            except FormatError as error:
+                # llama.cpp does without such a token as well.
+                warnings.warn(f"{_PREFIX}{error}: no token is named", TokenizerWarning, stacklevel=3)
+                continue
+            if id is not None:
+                found.setdefault(role, tokens[id])
+    return found
 
 
 def _template(table: dict[str, Any], tokens: list[str]) -> str | None:
-    """The post-processor that adds the tokens which the file wants in front and behind."""
+    """The post-processor that adds bos and eos as the file specifies."""
     chosen: dict[str, str] = {}
     ids = {}
     for side in ("bos", "eos"):

@@ -1,8 +1,8 @@
-"""The split patterns of GGUF files, by the name that ``tokenizer.ggml.pre`` gives.
+"""The split patterns of GGUF files, by the name in ``tokenizer.ggml.pre``.
 
-A name stands for a tokenizer that was published as ``tokenizer.json``; the pattern here is that one's, of which
-llama.cpp has close relatives that its own engine can run.
-Source: ``src/llama-vocab.cpp`` of llama.cpp, which names the patterns that it was given.
+Each name identifies a tokenizer published as ``tokenizer.json``; the pattern here is the one from that file. llama.cpp
+itself uses close variants that its own regex engine can run.
+Source: ``src/llama-vocab.cpp`` of llama.cpp, which names the original patterns.
 """
 
 from __future__ import annotations
@@ -49,4 +49,4 @@ PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for patterns, names in _N
 IGNORE_MERGES = frozenset(
     ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "tekken"]
 )
-"""The names whose tokenizers take a piece that is a token whole."""
+"""The names of tokenizers with ``ignore_merges``: a piece that is a token is taken whole."""

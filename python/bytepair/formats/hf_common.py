@@ -1,4 +1,4 @@
-"""What the modules of ``tokenizer.json`` share: how they look at parsed JSON, and say what is wrong with it."""
+"""Helpers for the ``tokenizer.json`` modules: typed access to parsed JSON, and errors with a JSON pointer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _short.maxstring = _short.maxother = _short.maxlong = 80
 
 
 def shown(value: Json) -> str:
-    """A value as messages have it: as `repr`, but of a long one only the ends.
+    """A value for messages: its `repr`, with the middle of a long one left out.
 
     Example:
         >>> shown("low"), len(shown("low" * 1000))
@@ -59,7 +59,7 @@ def list_of(table: Mapping[str, Json], name: str, pointer: str) -> list[Json]:
 
 
 def unsupported(what: str, pointer: str) -> FormatError:
-    """What to raise where something is not supported."""
+    """The error for an unsupported feature."""
     what = what if len(what) < 200 else what[:200] + "..."
     return FormatError(f"not supported: {what}", pointer=pointer, remedy="load it with the library it was made for")
 

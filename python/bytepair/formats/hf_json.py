@@ -1,6 +1,6 @@
-"""``tokenizer.json`` of the ``tokenizers`` package: read, and written so that it loads there.
+"""Reads and writes ``tokenizer.json`` of the ``tokenizers`` package.
 
-What stands in the file and is not supported is refused by its name and its JSON pointer, never passed over.
+Unsupported features raise an error with their name and JSON pointer; none is ignored.
 Source: the serialization of ``tokenizers`` (``tokenizer/serialization.rs`` and the modules that it names).
 """
 
@@ -34,12 +34,12 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
     """Reads a parsed ``tokenizer.json``.
 
     Args:
-        table: What it holds.
+        table: The parsed file.
         special_apart: Whether a model that is spelled in characters leaves special tokens to the added tokens, so that
             text never becomes one; ``tokenizers`` does not.
 
     Raises:
-        FormatError: Something in it is broken or not supported; ``pointer`` says where.
+        FormatError: Something in it is broken or not supported; ``pointer`` locates it.
     """
     for key in table.keys() - _KEYS:
         raise unsupported(key, f"/{key}")
@@ -51,11 +51,13 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
                 f"the file's {key} is not applied: it is an option of each call", TokenizerWarning, stacklevel=4
             )
     added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(list_of(table, "added_tokens", ""))]
-    post_processor = table.get("post_processor")
+    post_processor, padding = table.get("post_processor"), table.get("padding")
+    pad = padding.get("pad_token") if isinstance(padding, dict) else None
     stages: dict[str, Any] = {
         "added_tokens": tuple(sorted(added, key=lambda token: token.id)),
         "normalizers": hf_stages.read_steps("normalizer", table.get("normalizer")),
         "post_processor": None if post_processor is None else json.dumps(post_processor, ensure_ascii=False),
+        "roles": (("pad", pad),) if isinstance(pad, str) and pad else (),
     }
     model = table["model"]
     pieces = _byte_pieces(table)
@@ -82,7 +84,7 @@ def _byte_pieces(table: Json) -> hf_stages.BytePieces | None:
         return None
     hf_stages.read_steps("decoder", decoder)
     pieces = hf_stages.read_byte_pieces(table.get("pre_tokenizer"))
-    # With a token for what is unknown a vocabulary may lack bytes, and then it is one of characters.
+    # With an unknown token a vocabulary may lack bytes; then it is one of characters.
     may_lack = model.get("unk_token") is not None and isinstance(model.get("vocab"), dict)
     return None if may_lack and not _is_of_bytes(model["vocab"], list_of(table, "added_tokens", "")) else pieces
 
@@ -105,11 +107,11 @@ def read_model(
 ) -> Columns:
     """A model from a vocabulary and merges in the byte alphabet.
 
-    An added token that stands in the vocabulary as well is a token of the model only if a merge makes it or it is a
-    byte: else text could become it although it is not matched.
+    An added token that is also in the vocabulary is a token of the model only if a merge produces it or it is a
+    byte: otherwise text could become it without a match.
 
     Raises:
-        FormatError: An id, a token or a merge is broken; the error says where.
+        FormatError: An id, a token or a merge is broken; the error locates it.
     """
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         raise FormatError("the vocabulary is not an object or the merges are not a list", pointer=vocab_pointer or "/")
@@ -127,7 +129,7 @@ def read_model_carefully(
     vocab_pointer: str,
     merge_place: Callable[[int], dict[str, Any]],
 ) -> Columns:
-    """As `read_model`, but slow; it says what is wrong, and where."""
+    """As `read_model`, but slow, with an error that locates the fault."""
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
             raise FormatError(f"the id of {shown(token)} is {shown(id)}", pointer=pointer_to(vocab_pointer, token))
@@ -203,7 +205,7 @@ def _read_added(token: Json, pointer: str) -> AddedToken:
 
 
 def write(spec: TokenizerSpec) -> bytes:
-    """Writes a tokenizer so that ``tokenizers`` gives the same ids (with its post-processor off).
+    """Writes a tokenizer for which ``tokenizers`` returns the same ids (with its post-processor off).
 
     Raises:
         FormatError: It holds something that the format cannot hold.
@@ -226,7 +228,7 @@ def write(spec: TokenizerSpec) -> bytes:
         if spec.split or spec.prefix_space:
             raise FormatError(
                 "tokenizer.json cannot hold split patterns with a model of characters",
-                remedy="say them as pre_tokenizers, or save as the native format",
+                remedy="express them as pre_tokenizers, or save as the native format",
             )
         table["pre_tokenizer"] = hf_stages.write_steps("pre_tokenizer", spec.pre_tokenizers)
         table["decoder"] = hf_stages.write_steps("decoder", spec.decoders)
@@ -239,7 +241,7 @@ def write(spec: TokenizerSpec) -> bytes:
 
 
 def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
-    # What was loaded is seldom saved again.
+    # Most loaded tokenizers are never saved.
     from bytepair.model.semantics import to_merges  # noqa: PLC0415
 
     model = to_merges(spec.byte_pair)
@@ -252,7 +254,7 @@ def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
                 f"the added token {token.content!r} is spelled like the token with id {vocab[token.content]}",
                 remedy="save as the native format, which holds both",
             )
-    # `tokenizers` numbers added tokens that are not in the vocabulary from its size on, whatever the file says.
+    # `tokenizers` numbers added tokens outside the vocabulary from its size on, and ignores the ids in the file.
     if [token.id for token in outside] != list(range(len(vocab), len(vocab) + len(outside))):
         vocab |= {token.content: token.id for token in outside}
     return {
@@ -270,13 +272,13 @@ def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
 
 
 def _dumps(table: dict[str, Any]) -> str:
-    """What `json.dumps` with ``indent=1`` gives; that takes ten times as long over many tokens."""
+    """The output of `json.dumps` with ``indent=1``, ten times as fast for large vocabularies."""
     model = table["model"]
     quote = json.encoder.encode_basestring
     vocab = ",".join(f"\n   {quote(token)}: {id}" for token, id in model["vocab"].items())
     merges = ",".join(f"\n   [\n    {quote(left)},\n    {quote(right)}\n   ]" for left, right in model["merges"])
     rest = json.dumps({**table, "model": {**model, "vocab": {}, "merges": []}}, ensure_ascii=False, indent=1)
-    # They come last, so that nothing that stands before them can be taken for them.
+    # The two keys come last, so that no earlier text can be mistaken for them.
     before, _, after = rest.rpartition('"vocab": {},\n  "merges": []')
     return "".join(
         (

@@ -1,7 +1,7 @@
 """The models of ``tokenizer.json`` that are spelled in characters <-> columns and options.
 
-A special token that stands in the vocabulary, and that no merge needs, is left to the added tokens: so text that is
-encoded as text never becomes it. Only the token for what is unknown stays, and one that is not looked for inside words.
+A special token in the vocabulary that no merge needs is kept as an added token only: ordinary text never becomes it.
+The unknown token stays in the model, and so does one that is not matched inside words.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def kind_of_model(model: Mapping[str, Json]) -> str:
 
 
 def warn_of_dropout(model: Mapping[str, Json]) -> None:
-    """Says that a file's dropout is not applied."""
+    """Warns that a file's dropout is not applied."""
     dropout = model.get("dropout")
     if dropout is not None and not isinstance(dropout, int | float):
         raise FormatError(f"dropout is {shown(dropout)}", pointer="/model/dropout")
@@ -76,7 +76,7 @@ def read(model: Mapping[str, Json], special: Collection[str]) -> PackedModel:
     """Reads a model.
 
     Raises:
-        FormatError: It is broken; ``pointer`` says where.
+        FormatError: It is broken; ``pointer`` locates the fault.
     """
     kind = kind_of_model(model)
     if kind == "Unigram":
@@ -127,7 +127,7 @@ def _read_characters(model: Mapping[str, Json], unk: str | None, special: Collec
 def _read_carefully(
     vocab: dict[str, int], merges: list[Json], special: Collection[str], alphabet: Characters
 ) -> Columns:
-    """As `read_spelled`, but slow; it says what is wrong, and where, and knows decorated characters."""
+    """As `read_spelled`, but slow: it locates faults, and handles characters with prefix or suffix."""
     cut = len(alphabet.continuing_subword_prefix or "")
     pairs: list[tuple[int, int]] = []
     used: set[str] = set()
@@ -212,7 +212,7 @@ def _columns(vocab: dict[str, int], pairs: list[tuple[int, int]] | None = None) 
 
 
 def write(model: Model, added: Sequence[AddedToken]) -> dict[str, Any]:
-    """A model, with the added tokens that have to stand in its vocabulary.
+    """A model, with the added tokens that its vocabulary must contain.
 
     Raises:
         FormatError: Two tokens are spelled alike; an added token that is not special would have to become a token of
@@ -227,7 +227,7 @@ def write(model: Model, added: Sequence[AddedToken]) -> dict[str, Any]:
                 f"the added token {token.content!r} is spelled like the token with id {ids[token.content]}",
                 remedy="save as the native format, which holds both",
             )
-    # `tokenizers` numbers added tokens that are not in the vocabulary from its size on, whatever the file says.
+    # `tokenizers` numbers added tokens outside the vocabulary from its size on, and ignores the ids in the file.
     size = len(spelled) + len(outside)
     while outside and outside[-1].id == size - 1:
         outside.pop()

@@ -37,7 +37,7 @@ def read_steps(stage: str, value: Json) -> tuple[str, ...]:
     """The steps of ``normalizer``, ``pre_tokenizer`` or ``decoder``.
 
     Raises:
-        FormatError: A step is broken or not supported; ``pointer`` says where.
+        FormatError: A step is broken or not supported; ``pointer`` locates it.
     """
     return tuple(_read_step(stage, step, pointer) for step, pointer in _flat(stage, value, f"/{stage}", 0))
 
@@ -99,7 +99,7 @@ def _read_split(step: Mapping[str, Json], place: str) -> str:
     for key in step.keys() - _SPLIT_KEYS:
         raise unsupported(f"{key} in Split", f"{place}/{key}")
     pattern = step.get("pattern")
-    # What matches and what lies between are pieces alike, so that inverting them changes nothing.
+    # Matches and the text between them are both pieces, so `invert` changes nothing.
     flag(step, "invert", place, default=False)
     if isinstance(pattern, dict) and len(pattern) != 1:
         raise FormatError("a pattern is one of String and Regex", pointer=f"{place}/pattern")
@@ -148,7 +148,7 @@ def write_byte_pieces(patterns: Sequence[str], *, prefix_space: bool) -> Json:
 
 
 def byte_level(*, add_prefix_space: bool = True, use_regex: bool = True) -> dict[str, Json]:
-    """The stage that stands for bytes."""
+    """The stage of the byte alphabet."""
     return {
         "type": "ByteLevel",
         "add_prefix_space": add_prefix_space,

@@ -48,7 +48,7 @@ class Origin(NamedTuple):
     files: dict[str, str]
 
     def record(self) -> dict[str, Any]:
-        """The same for a manifest, which does not say where the files are on this machine."""
+        """The same for a manifest, without the paths of this machine."""
         return {name: value for name, value in self._asdict().items() if name != "folder"}
 
 
@@ -66,7 +66,7 @@ def snapshot(
         name: The repository, such as ``"org/name"``.
         revision: A branch, a tag or a commit. A branch stays at the commit that was fetched.
         local_files_only: Whether to do without the network; ``HF_HUB_OFFLINE`` does the same.
-        token: For a repository that needs one; None for the token that ``huggingface_hub`` knows.
+        token: For a repository that needs one; None for the token stored by ``huggingface_hub``.
         cache: The folder of the cache; None for that of ``huggingface_hub``.
 
     Raises:
@@ -126,7 +126,7 @@ def _holds_one(folder: Path) -> bool:
 
 
 def _is_whole(folder: Path) -> bool:
-    # A snapshot holds only the files that somebody fetched.
+    # A snapshot holds only the files already fetched.
     return _CONFIG in _names(folder) and _holds_one(folder)
 
 

@@ -20,7 +20,7 @@ def parse_json(path: Path, data: bytes) -> dict[str, Any]:
         FormatError: It is not a JSON object, a key occurs twice in one object, or a string is not Unicode.
     """
     try:
-        # From bytes `json.loads` takes also UTF-16, and halves of surrogate pairs.
+        # From bytes `json.loads` also accepts UTF-16 and lone surrogates.
         table = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique)
     except FormatError as error:
         error.file = str(path)
@@ -33,7 +33,7 @@ def parse_json(path: Path, data: bytes) -> dict[str, Any]:
         raise FormatError(f"the file is not JSON: {error}", file=str(path), remedy=remedy, **where) from error
     if not isinstance(table, dict):
         raise FormatError("the file is not a JSON object", file=str(path))
-    # Only an escape can put half a surrogate pair into a string, and few files have such escapes.
+    # Only an escape can put a lone surrogate into a string, and few files have such escapes.
     if re.search(rb"\\u[dD][89A-Fa-f]", data) and (half := _lone_surrogate(json.dumps(table, ensure_ascii=False))):
         raise FormatError(f"a string holds the lone surrogate {half}", file=str(path), remedy="fetch it again")
     return table

@@ -29,6 +29,7 @@ def load(
     """Reads a tokenizer from a file or a folder.
 
     In a folder that bytepair did not save, ``tokenizer_config.json`` and the other files beside the tokenizer count.
+    The manifest of one that it saved names the special tokens of each role.
 
     Args:
         path: The file or folder.
@@ -44,7 +45,10 @@ def load(
     detected = detected or detect(path)
     try:
         spec = _read(detected, split, special_tokens)
-        if files.is_folder(path) and detected.format != "native" and not _saved_here(detected.path):
+        saved = manifest.load(detected.path.parent)
+        if saved is not None and detected.path.name in saved["files"]:
+            spec = spec.replace(roles=manifest.roles(saved, detected.path.parent) or spec.roles)
+        elif files.is_folder(path) and detected.format != "native":
             from bytepair.formats import configs  # noqa: PLC0415
 
             spec = configs.apply(spec, path, detected.format)
@@ -55,11 +59,6 @@ def load(
     if partial_alphabet and spec.is_byte_level:
         return spec.replace(model=spec.packed._replace(partial_alphabet=True))
     return spec
-
-
-def _saved_here(path: Path) -> bool:
-    saved = manifest.load(path.parent)
-    return saved is not None and path.name in saved["files"]
 
 
 def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:

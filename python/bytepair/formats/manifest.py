@@ -1,10 +1,9 @@
-"""``manifest.json`` beside a saved tokenizer: what was saved, its hashes, and what the format could not hold.
+"""``manifest.json`` beside a saved tokenizer: saved files, their hashes, and features that the format could not hold.
 
-It is sealed: its last value is the SHA-256 of all that stands before it, so that a damaged manifest is told from
-a whole one, and from a file of another kind. Manifests without a seal, which earlier versions wrote, load if they hold
-what these versions wrote and nothing else. Unknown keys of a sealed one are kept: the seal says that they were written
-so, by a later version, and no check here is weaker for them. Without a seal they are refused, for a damaged key looks
-the same.
+It is sealed: its last value is the SHA-256 of everything before it, which detects a damaged manifest and a file of
+another kind. Manifests without a seal, from earlier versions, load if they hold only the keys of those versions.
+Unknown keys of a sealed manifest are kept: the seal proves that a later version wrote them, and they weaken no check.
+Without a seal they are refused, since a damaged key looks the same.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from bytepair import files
 from bytepair._core import UNICODE_VERSION, __version__
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
 from bytepair.formats import native
+from bytepair.model.checks import check_roles
 from bytepair.model.split_patterns import split_name
 
 if TYPE_CHECKING:
@@ -37,15 +37,16 @@ _UNSEALED = {
     *("kind", "format", "fingerprint", "semantics", "tokens"),
     *("split", "normalizers", "special_tokens", "dropped", "files"),
 }
-"""What stands in a manifest without a seal."""
+"""The keys of a manifest without a seal."""
 
 
 class About(NamedTuple):
-    """The contents of a manifest that are not in the spec."""
+    """The contents of a manifest that are not in the spec; `roles` instead of those of the tokenizer, if given."""
 
     tokenizer: CompiledTokenizer
     padding_sides: tuple[Side, Side]
     origin: str | Mapping[str, Any] | None
+    roles: tuple[tuple[str, str], ...] | None = None
 
 
 def build(
@@ -59,8 +60,8 @@ def build(
 ) -> bytes:
     """The manifest of some files of `folder` that hold `spec`, less what was dropped on request.
 
-    Its fingerprint and its behaviour are those of the tokenizer as it loads again (with what was dropped said again by
-    the caller).
+    Its fingerprint and behaviour are those of the tokenizer when loaded again, with the dropped features passed by the
+    caller.
 
     Raises:
         FormatError: A padding side is neither ``left`` nor ``right``; the origin is not JSON; the
@@ -71,6 +72,7 @@ def build(
     from bytepair.formats import probes  # noqa: PLC0415 (as above)
 
     tokenizer = about.tokenizer
+    named = tokenizer.spec.roles if about.roles is None else about.roles
     table = {
         "kind": _KIND,
         "version": 2,
@@ -89,12 +91,13 @@ def build(
         "pre_tokenizers": spec.pre_tokenizers,
         "decoders": spec.decoders,
         "unicode": dict(UNICODE_VERSION),
-        # Where a format makes ranks of merges, or merges of ranks, every text is proved to keep its ids.
+        # A format that converts between ranks and merges does so only with a proof that all ids are kept.
         "behaviour": {"probes": probes.VERSION, "sha256": probes.behaviour(tokenizer)},
         "padding_sides": _padding_sides(about.padding_sides),
         "chat_template": template_hash(folder),
         "origin": about.origin,
         "dropped": list(dropped),
+        **({"roles": dict(named)} if named else {}),
     }
     try:
         text = json.dumps(table, ensure_ascii=False, indent=2, allow_nan=False)
@@ -113,7 +116,7 @@ def _padding_sides(sides: Sequence[str]) -> dict[str, str]:
 
 
 def seal(text: bytes) -> bytes:
-    r"""An indented JSON object with the hash of all that stands before it as its last value.
+    r"""An indented JSON object whose last value is the hash of everything before it.
 
     Example:
         >>> sealed = seal(b'{\n  "a": 1\n}')
@@ -157,11 +160,11 @@ def _json(data: bytes, place: Path, what: str, remedy: str) -> Any:
 
 
 def load(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a folder; None if there is none, or it is somebody else's.
+    """The manifest of a folder; None if there is none, or it is from another program.
 
     Raises:
         FormatError: It is no JSON, or names a file that is not of its folder.
-        IntegrityError: It is not what was written.
+        IntegrityError: It was changed after it was written.
     """
     place = folder / NAME
     if files.is_folder(place) or not files.exists(place):
@@ -171,7 +174,7 @@ def load(folder: Path) -> dict[str, Any] | None:
 
 def _parse(data: bytes, place: Path) -> dict[str, Any] | None:
     table = _json(data, place, "the manifest", "remove the file")
-    # Either of the two says whose it is, so that neither can be damaged unseen.
+    # Either of the two identifies a manifest of bytepair, so that damage to one is detected.
     if not isinstance(table, dict) or not (table.get("kind") == _KIND or _SEAL in table):
         return None
     for name in table["files"] if isinstance(table.get("files"), dict) else ():
@@ -185,6 +188,22 @@ def _parse(data: bytes, place: Path) -> dict[str, Any] | None:
             remedy=f"save the tokenizer again; if you changed it on purpose, remove {NAME}",
         )
     return table
+
+
+def roles(table: Mapping[str, Any], folder: Path) -> tuple[tuple[str, str], ...]:
+    """The special tokens by role that the manifest of a folder names.
+
+    Raises:
+        FormatError: They are not roles and tokens.
+    """
+    found = table.get("roles", {})
+    pairs = tuple(found.items()) if isinstance(found, dict) else (found,)
+    try:
+        check_roles(pairs)
+    except FormatError as error:
+        error.file = str(folder / NAME)
+        raise
+    return pairs
 
 
 def check_replaceable(folder: Path) -> None:
@@ -203,7 +222,7 @@ def check_replaceable(folder: Path) -> None:
 
 
 def verify(path: Path, data: bytes) -> None:
-    """Checks a file against the manifest beside it, if that knows it.
+    """Checks a file against the manifest beside it, if it is listed there.
 
     Raises:
         FormatError: As `load`.

@@ -1,11 +1,11 @@
-"""The native format: everything that a `TokenizerSpec` holds, in one file that loads fast.
+"""The native format: everything of a `TokenizerSpec` that is compared, in one file that loads fast.
 
 Layout, numbers little-endian: "bytepair", the version as a byte (1) and a line feed; the SHA-256 of the rest (32
 bytes), which is the tokenizer's fingerprint; a line of JSON (sorted keys, no spaces) with the stages and the number of
 tokens and merges; then as uint32 the ids, the lengths of the tokens, and the merges as pairs of ids; the scores as
-float64, if the model has them; last the bytes of all tokens. Stages that most tokenizers do not have are named in the
-head only where they are there. Equal tokenizers give equal bytes. A file is refused if its hash or its size is not what
-its head says, before anything is made of it.
+float64, if the model has them; last the bytes of all tokens. Stages that most tokenizers do not have are in the
+head only if they are not empty. Equal tokenizers have equal bytes. A file is refused, before it is parsed, if its hash
+or its size differs from its head.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _HEAD: dict[str, Any] = {
     "post_processor": str | None,
 }
 _LATER: dict[str, Any] = {"pre_tokenizers": list, "decoders": list, "model": str, "scores": bool}
-"""What stands in the head only if it is not empty."""
+"""Keys that are in the head only if their value is not empty."""
 _OPTIONS = {
     "BPE": {"unk_token", "fuse_unk", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix"},
     "WordPiece": {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word"},
     "Unigram": {"unk_id", "byte_fallback"},
     "WordLevel": {"unk_token"},
 }
-"""What the options of each model say, all of it; the core looks at the values."""
+"""The keys of the options of each model; the core validates the values."""
 
 
 def looks_like(data: bytes) -> bool:
@@ -62,7 +62,7 @@ def fingerprint_of(tokenizer: CompiledTokenizer) -> str:
 
 
 def write(spec: TokenizerSpec) -> bytes:
-    """Writes a tokenizer; nothing is lost.
+    """Writes a tokenizer; only its roles, which are not compared, are left to the manifest.
 
     Example:
         >>> from bytepair.model.models import BytePair
@@ -117,7 +117,7 @@ def read(data: bytes) -> TokenizerSpec:
     try:
         return _parse(payload)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        # The hash is right, so that somebody wrote it so.
+        # The hash matches, so the file was written like this.
         raise FormatError(f"the file was not written by bytepair: {error}", remedy="save it again") from error
 
 
@@ -126,15 +126,15 @@ def _short(value: object) -> str:
 
 
 def _check_values(head: dict[str, Any]) -> None:
-    """Checks what stands in the lists, and that each string is Unicode."""
+    """Checks the types in the lists, and that each string is Unicode."""
     import json  # noqa: PLC0415 (as above)
 
-    # An escape can put half a surrogate pair into a string.
+    # An escape can put a lone surrogate into a string.
     json.dumps(head, ensure_ascii=False).encode()
     for name in ("split", "normalizers", "pre_tokenizers", "decoders"):
         for value in head.get(name, ()):
             if not isinstance(value, str):
-                raise TypeError(f"{_short(value)} stands among the {name}")
+                raise TypeError(f"{_short(value)} is not valid among the {name}")
     for token in head["added_tokens"]:
         content, id, *flags = AddedToken(**token)
         if [type(value) for value in (content, id, *flags)] != [str, int, *[bool] * len(flags)]:

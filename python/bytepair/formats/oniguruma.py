@@ -2,7 +2,7 @@ r"""Split patterns that Oniguruma, the engine of ``tokenizers``, reads as bytepa
 
 The two agree on most of what patterns use and differ in corners: ``$`` is the end of a line to one and of the text to
 the other, ``\w`` has eight characters more, POSIX classes are ASCII to one, ``x{2}?`` is optional to one, ``ß`` matches
-``(?i:ss)`` in one, and a match of nothing cuts the text in one. So only what is known to be the same is let through.
+``(?i:ss)`` in one, and a match of nothing cuts the text in one. Only constructs known to mean the same are accepted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bytepair.errors import FormatError
 if TYPE_CHECKING:
     from re import Match
 
-# Properties by general category or script; the POSIX names that look alike mean other things.
+# Properties by general category or script; similar POSIX names have other meanings.
 _POSIX = "Alnum|Alpha|Blank|Cntrl|Digit|Graph|Lower|Print|Punct|Space|Upper|Word|XDigit"
 _ESCAPE = rf"\\(?:[sSdDtnrzA]|[pP]{{\^?(?!(?:{_POSIX})}})[A-Z][A-Za-z_]*}}|x{{[0-9A-Fa-f]+}}|[^\w\s<>])"
 _CLASS = rf"\[\^?(?:{_ESCAPE}|&&\[\^?(?:{_ESCAPE}|[^\[\]\\])+\]|(?!--|~~|&&)[^\[\]\\])+\]"
@@ -33,7 +33,7 @@ def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = Fal
     r"""The pattern, if both engines are known to split alike by it.
 
     Raises:
-        FormatError: It has something that they read differently, which is named.
+        FormatError: It has a construct that they read differently; the error names it.
 
     Example:
         >>> portable(r"\p{L}+|\s+(?!\S)", None)

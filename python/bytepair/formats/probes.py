@@ -1,6 +1,6 @@
 """Fixed texts on which a tokenizer's behaviour is recorded and compared: scripts, emoji, code, white space, controls.
 
-Whoever changes a text or the way they are hashed raises `VERSION`: what was recorded under another one is not compared.
+Any change of a text or of the hash raises `VERSION`: records of another version are not compared.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bytepair.model.compiled import CompiledTokenizer
 
 VERSION = 1
-"""Of the texts and of the hash over what becomes of them."""
+"""The version of the texts and of the hash of their results."""
 
 SENTENCES = {
     "Latin": "Today is a good day. We read a book and write a letter to our friends.",
@@ -78,7 +78,7 @@ GROUPS = {
 }
 """Texts of one kind, by the name of the kind."""
 
-# Where runs of six letters, marks or signs of a script begin, one for each script.
+# The first code points of runs of six letters, marks or signs, one for each script.
 _SCRIPTS = """
 1E900 11700 14400 60E 531 10B00 1B00 A6A0 16AD0 1BC0 985 11C00 3105 11000 2800 1A00 1740 1401 102A0 10530 11100 AA00
 13A0 10FB0 3E2 12000 10800 12F90 400 10400 900 11900 11800 1BC00 13000 10500 10FE0 1200 10A0 2C00 10330 11305 38E
@@ -105,8 +105,8 @@ def behaviour(tokenizer: CompiledTokenizer) -> str:
     """SHA-256, in hexadecimal, of the ids of all probes and of the text that comes back.
 
     Each text is encoded twice, with the special tokens in it as text and as tokens, and its ids are decoded. Two
-    tokenizers of one value give the probes the same ids and texts; a change of the library, of its Unicode tables or
-    of the tokenizer that shows on a probe changes it. A text that cannot be encoded counts as that.
+    tokenizers with one hash have the same ids and texts for the probes; any change of the library, of its Unicode
+    tables or of the tokenizer that affects a probe changes the hash. An encoding error is hashed as such.
 
     Time: some milliseconds.
 
@@ -125,7 +125,7 @@ def behaviour(tokenizer: CompiledTokenizer) -> str:
     for text in TEXTS:
         for special in ("text", "allow"):
             try:
-                # One thread: another number of them is compared elsewhere.
+                # One thread: check/verify/running.py compares other numbers.
                 ids = tokenizer.encode(text, special=special, threads=1)
             except EncodeError:
                 add(b"cannot be encoded")

@@ -1,6 +1,6 @@
 """The wire format of Protocol Buffers: fields with a number and a value, one after another.
 
-Only what the files of tokenizers need: varints, 4 and 8 bytes, and bytes. Nothing is parsed before its length is
+Only the types in files of tokenizers: varints, 4 and 8 bytes, and bytes. Nothing is parsed before its length is
 known to fit, and nothing recurses. Groups, which proto2 dropped long ago, are refused.
 Source: the encoding guide of Protocol Buffers.
 """
@@ -24,11 +24,11 @@ def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[tupl
 
     Args:
         data: The file.
-        start: Where the message begins in it.
-        end: Where it ends; None for the end of the file.
+        start: The start of the message in it.
+        end: The end of the message; None for the end of the file.
 
     Raises:
-        FormatError: It is cut short or damaged; ``byte`` says where.
+        FormatError: It is cut short or damaged; ``byte`` locates the fault.
 
     Example:
         >>> list(fields(b"\x0a\x02hi\x10\x96\x01"))
@@ -59,7 +59,7 @@ def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[tupl
 
 
 def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """A number of seven bits a byte, the lowest first, and where it ends."""
+    """A number of seven bits a byte, the lowest first, and its end position."""
     value = shift = 0
     for place in range(at, min(end, at + 10)):
         byte = data[place]
@@ -114,7 +114,7 @@ def single(value: Value, place: int) -> float:
 
 
 def write(*message: tuple[int, bool | int | float | str | bytes | None]) -> bytes:
-    r"""A message of fields (number, value); floats have four bytes, and what is None is left out.
+    r"""A message of fields (number, value); floats have four bytes, and fields that are None are left out.
 
     Example:
         >>> write((1, "hi"), (2, 150), (3, None))

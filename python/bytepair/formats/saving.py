@@ -34,7 +34,7 @@ _FEATURES = (
     *("pre_tokenizers", "decoders"),
 )
 _HOLD_THEIR_STAGES = ("native", "tokenizer.json")
-# These hold only certain forms of each stage: the files are read back to see which they hold.
+# These hold only some forms of each stage: the files are read back to find the features that they lost.
 _READ_AGAIN = ("tekken.json", "sentencepiece", "vocab.txt", "codes")
 _OF_BYTES = ("tiktoken", "vocab+merges", "tekken.json")
 
@@ -54,7 +54,7 @@ def save(
     written = dict(zip(names, contents, strict=True))
     record = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
     contents_and_manifest = {**written, manifest.NAME: record}
-    # A folder without a manifest still loads, so that a kill in between loses nothing.
+    # A folder without a manifest still loads: a kill in between loses nothing.
     files.write_all(folder, contents_and_manifest, retired=manifest.NAME)
     return [folder / name for name in (*names, manifest.NAME)]
 

@@ -1,9 +1,9 @@
 """``.model`` of ``sentencepiece``: BPE, Unigram and single characters, read and written.
 
-What `sentencepiece` gives is given: its normalizer is one step, ``{"type": "SentencePiece", ...}``, in the core, or
-two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, the
-leftmost of equals, which becomes a list of merges; control symbols are special tokens, which text never becomes
-unasked; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens that
+The ids are those of `sentencepiece`: its normalizer is one step, ``{"type": "SentencePiece", ...}``, in the core, or
+two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, ties
+left to right, which becomes a list of merges; control symbols are special tokens, which text never becomes by
+default; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens that
 cost next to nothing. Decoding differs where no step of ``tokenizers`` does the same: bytes that are not UTF-8 are
 U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a byte, one is dropped.
 In a Unigram text like ``<0x41>`` becomes the byte token, as in ``tokenizers``.
@@ -45,7 +45,7 @@ class Piece(NamedTuple):
 
 
 class Normalizer(NamedTuple):
-    """What the model does to a text before it looks for pieces."""
+    """The settings of the normalizer, which runs before pieces are matched."""
 
     precompiled_charsmap: bytes = b""
     add_dummy_prefix: bool = True
@@ -54,13 +54,20 @@ class Normalizer(NamedTuple):
 
 
 class Trainer(NamedTuple):
-    """What of the trainer's settings decides ids, and the text of an unknown token."""
+    """The trainer's settings that decide ids and the text of an unknown token."""
 
     model_type: int = _UNIGRAM
     byte_fallback: bool = False
     treat_whitespace_as_suffix: bool = False
     unk_surface: str = " \u2047 "
+    unk_piece: str = "<unk>"
+    bos_piece: str = "<s>"
+    eos_piece: str = "</s>"
+    pad_piece: str = "<pad>"
 
+
+_ROLES = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}
+"""The fields of the trainer's settings that name a piece."""
 
 # A model whose normalizer does nothing but these two steps.
 _PLAIN = Normalizer(remove_extra_whitespaces=False)
@@ -80,9 +87,9 @@ def read(data: bytes) -> TokenizerSpec:
     """Reads a model.
 
     Raises:
-        FormatError: It is damaged, which ``byte`` places; or it has something that is not supported, which is named.
+        FormatError: It is damaged (``byte`` locates the fault), or has an unsupported feature, which is named.
     """
-    # What is unusual is read again, slowly, which finds the place.
+    # Unusual files are read again by slow code, which locates the fault.
     known, others = read_pieces(data) or ([], [(0, len(data))])
     pieces = [Piece(*piece) for piece in known]
     parts: dict[int, list[tuple[bytes, int]]] = {2: [], 3: [], 5: []}
@@ -121,7 +128,7 @@ def _read_piece(message: bytes, place: int) -> Piece:
 
 
 def _read_trainer(messages: list[tuple[bytes, int]]) -> Trainer:
-    # Fields that say how a model was trained decide nothing; a message in several parts is one, the last value counts.
+    # Fields about the training decide no ids. A message in several parts is one; the last value of a field counts.
     read = {3: "model_type", 24: "treat_whitespace_as_suffix", 35: "byte_fallback"}
     found: dict[str, Any] = {}
     for message, place in messages:
@@ -131,6 +138,8 @@ def _read_trainer(messages: list[tuple[bytes, int]]) -> Trainer:
                 found[read[number]] = kind(value, place + at)
             elif number == 44:
                 found["unk_surface"] = protobuf.text(value, place + at)
+            elif number in _ROLES and (piece := protobuf.text(value, place + at)):
+                found[f"{_ROLES[number]}_piece"] = piece
             elif number == 53 and value:
                 raise _unsupported("pretokenization_delimiter", place)
     return Trainer(**found)
@@ -160,7 +169,7 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Toke
         raise FormatError(f"not supported: the model type {name}", remedy="load it with sentencepiece")
     unigram = trainer.model_type == _UNIGRAM
     unk = next(id for id, piece in enumerate(pieces) if piece.kind == UNKNOWN)
-    # A symbol of the user is found by a Unigram as its pieces are, and by the others before them.
+    # A Unigram matches user-defined symbols like its pieces; the other models match them first.
     kinds = (NORMAL, UNKNOWN, BYTE, USER_DEFINED) if unigram else (NORMAL, UNKNOWN, BYTE)
     ids = [id for id, piece in enumerate(pieces) if piece.kind in kinds]
     tokens = [pieces[id].content.encode() for id in ids]
@@ -183,13 +192,22 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Toke
         added_tokens=tuple(added),
         normalizers=normalizer_steps(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix),
         decoders=decoder_steps(
-            # A model with a space behind puts none in front that would have to go.
+            # A model with a space behind adds none in front, so none is stripped.
             strip=(normalizer.add_dummy_prefix or normalizer.remove_extra_whitespaces)
             and not trainer.treat_whitespace_as_suffix,
-            # Where there are bytes nothing is unknown.
+            # With byte pieces nothing is unknown.
             unknown=None if trainer.byte_fallback else (pieces[unk].content, trainer.unk_surface),
         ),
+        roles=_roles(pieces, trainer),
     )
+
+
+def _roles(pieces: list[Piece], trainer: Trainer) -> tuple[tuple[str, str], ...]:
+    """The pieces that `sentencepiece` reports as ``bos_id()`` and its like: found by name, if of the right type."""
+    kinds = {piece.content: piece.kind for piece in pieces}
+    named = {role: getattr(trainer, f"{role}_piece") for role in _ROLES.values()}
+    fits = {role: UNKNOWN if role == "unk" else CONTROL for role in named}
+    return tuple((role, content) for role, content in named.items() if kinds.get(content) == fits[role])
 
 
 def _alphabet(unk: str, byte_fallback: bool) -> Characters:
@@ -197,7 +215,7 @@ def _alphabet(unk: str, byte_fallback: bool) -> Characters:
 
 
 def _check(pieces: list[Piece], trainer: Trainer) -> None:
-    """What `sentencepiece` checks when it loads a model."""
+    """Raises FormatError for a model that `sentencepiece` refuses to load, or that is not supported."""
     unknown = [piece.content for piece in pieces if piece.kind == UNKNOWN]
     if len(unknown) != 1:
         raise FormatError(f"the model has {len(unknown)} unknown pieces and needs one", remedy="fetch it again")
@@ -214,7 +232,7 @@ def _check(pieces: list[Piece], trainer: Trainer) -> None:
             )
     if trainer.model_type == _BPE:
         for content in (piece.content for piece in pieces if piece.kind == UNUSED):
-            # Such a piece is made and taken apart again; nothing is lost where nothing makes it.
+            # sentencepiece makes such a piece and splits it again; it has no effect if no merge makes it.
             if any(content[:cut] in seen and content[cut:] in seen for cut in range(1, len(content))):
                 raise FormatError(
                     f"not supported: the unused piece {content!r} of a BPE", remedy="load it with sentencepiece"
@@ -264,10 +282,10 @@ def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool
 
 
 def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str, ...]:
-    """The steps that make text of pieces, for a model with or without a space in front.
+    """The decoding steps from pieces to text, for a model with or without a space in front.
 
     Args:
-        strip: Whether there is one.
+        strip: Whether there is a space in front.
         unknown: The unknown token and its text; None for a model with bytes.
     """
     replace = _replace(_BLANK, " ")
@@ -281,13 +299,13 @@ def _replace(one: str, other: str) -> str:
 
 
 def write(spec: TokenizerSpec) -> bytes:
-    """Writes a model that `sentencepiece` loads and that gives the same ids.
+    """Writes a model that `sentencepiece` loads, with the same ids.
 
-    Of a BPE the scores are the order of its merges. Which special tokens begin and end a text is not held: the
-    library takes ``<s>``, ``</s>`` and ``<pad>`` if they are there.
+    Of a BPE the scores are the order of its merges. The roles bos, eos and pad are those of the tokenizer; without
+    them the library takes ``<s>``, ``</s>`` and ``<pad>`` if they are there.
 
     Raises:
-        FormatError: The tokenizer has something that a model cannot hold, which is named.
+        FormatError: The tokenizer has a feature that a model cannot hold; the error names it.
     """
     model = spec.model
     if not isinstance(model, Unigram) and not (isinstance(model, BytePair) and model.alphabet is not None):
@@ -299,6 +317,8 @@ def write(spec: TokenizerSpec) -> bytes:
     if unk is None:
         raise _cannot("a vocabulary without an unknown token")
     place = {piece.content: id for id, piece in enumerate(pieces) if piece.kind == CONTROL}
+    named = {role: content for role, content in spec.roles if content in place}
+    bos, eos, pad = named.get("bos", "<s>"), named.get("eos", "</s>"), named.get("pad", "<pad>")
     written = [
         protobuf.write((1, protobuf.write((1, piece.content), (2, piece.score), (3, piece.kind)))) for piece in pieces
     ]
@@ -308,11 +328,14 @@ def write(spec: TokenizerSpec) -> bytes:
         (24, suffix),
         (35, byte_fallback),
         (40, unk),
-        (41, place.get("<s>", -1)),
-        (42, place.get("</s>", -1)),
-        (43, place.get("<pad>", -1)),
+        (41, place.get(bos, -1)),
+        (42, place.get(eos, -1)),
+        (43, place.get(pad, -1)),
         (44, _unk_surface(spec)),
         (45, pieces[unk].content),
+        (46, bos if bos != "<s>" else None),
+        (47, eos if eos != "</s>" else None),
+        (48, pad if pad != "<pad>" else None),
     )
     normal = protobuf.write(
         (2, normalizer.precompiled_charsmap),
@@ -371,7 +394,7 @@ def _pair_pieces(spec: TokenizerSpec) -> tuple[list[Piece], bool]:
 
 
 def _in_a_row(pieces: dict[int, Piece]) -> list[Piece]:
-    # Ids are places; where one is missing stands a piece that is never used.
+    # Ids are positions: an unused piece fills each hole.
     if len(pieces) < (size := max(pieces, default=-1) + 1):
         if size > 2 * len(pieces) + 256:
             raise _cannot("ids with such large holes")

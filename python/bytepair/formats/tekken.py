@@ -1,9 +1,9 @@
 """``tekken.json`` of Mistral: a split pattern, tokens by rank, and special tokens, which have the first ids.
 
 An id is a rank plus the number of special tokens. The file may hold more tokens than are used: ``default_vocab_size``
-says how many, special ones counted. Special tokens that are reserved have names like ``<SPECIAL_20>``; files before
-version ``v11`` may name none, and mean Mistral's first twenty. Pictures and sound are no part of a tokenizer: what
-the file says of them is passed over, and not written.
+is their number, special tokens included. Reserved special tokens have names like ``<SPECIAL_20>``; files before
+version ``v11`` may name none, and mean Mistral's first twenty. Images and audio are no part of a tokenizer: their
+settings are ignored when read, and not written.
 
 Source: ``mistral_common/tokens/tokenizers/tekken.py``.
 """
@@ -25,9 +25,11 @@ _FIRST_SPECIAL = [
     *("[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]"),
     *("[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]"),
 ]
+# `mistral_common` finds them by these names, whatever their ids.
+_ROLES = {"unk": "<unk>", "bos": "<s>", "eos": "</s>", "pad": "<pad>"}
 _UNNAMED_UNTIL = ("v1", "v2", "v3", "v7")
 _WRITTEN_VERSION = "v7"
-# More than anybody has: a number in a file must not cost more memory than the file could hold.
+# A generous limit: a number in the file must not cost more memory than the file could justify.
 _MOST_SPECIAL = 1 << 14
 
 
@@ -40,7 +42,7 @@ def read(table: dict[str, Any]) -> TokenizerSpec:
     """Reads a parsed ``tekken.json``.
 
     Raises:
-        FormatError: Something in it is broken; ``pointer`` says where.
+        FormatError: Something in it is broken; ``pointer`` locates it.
     """
     config, vocab = table.get("config"), table.get("vocab")
     if not isinstance(config, dict) or not isinstance(vocab, list):
@@ -59,6 +61,7 @@ def read(table: dict[str, Any]) -> TokenizerSpec:
         PackedModel(Columns(tokens, list(range(special, size)), None)),
         split=(pattern,) if pattern else (),
         added_tokens=tuple(AddedToken(name, id) for id, name in enumerate(named)),
+        roles=tuple((role, name) for role, name in _ROLES.items() if name in named),
     )
 
 
@@ -98,7 +101,7 @@ def _special(table: dict[str, Any], config: dict[str, Any], count: int) -> list[
         what = f"there are {len(names)} special tokens, and default_num_special_tokens is {count}"
         raise FormatError(what, pointer="/config/default_num_special_tokens")
     if count > _MOST_SPECIAL:
-        what = f"there are to be {count} special tokens"
+        what = f"the number of special tokens is {count}"
         raise FormatError(what, pointer="/config/default_num_special_tokens")
     names += [f"<SPECIAL_{id}>" for id in range(len(names), count)]
     if len(set(names)) < len(names):
@@ -113,13 +116,13 @@ def _special_name(entry: Any, id: int) -> str:
 
 
 def write(spec: TokenizerSpec) -> bytes:
-    """Writes a ``tekken.json`` of version ``v7``, which is the last that `mistral-common` reads without more.
+    """Writes a ``tekken.json`` of version ``v7``, the last that `mistral-common` reads without further keys.
 
     Raises:
         FormatError: The tokenizer has something that the file cannot hold: more than one split pattern, special tokens
             whose ids are not the first, tokens whose ids are not ranks.
     """
-    # What was loaded is seldom saved again.
+    # Most loaded tokenizers are never saved.
     from bytepair.model.semantics import to_ranks  # noqa: PLC0415
 
     model = to_ranks(spec.byte_pair)

@@ -36,7 +36,7 @@ def read(data: bytes) -> TokenizerSpec:
 
 def _decode(token: bytes) -> bytes:
     decoded = binascii.a2b_base64(token)
-    # What Python passes over in base64 does not come back.
+    # Characters that Python ignores in base64 are lost when encoded again.
     if binascii.b2a_base64(decoded, newline=False) != token:
         raise ValueError("not base64")
     return decoded
@@ -48,7 +48,7 @@ def write(spec: TokenizerSpec) -> bytes:
     Raises:
         FormatError: The ids are not ranks that give the same ids.
     """
-    # What was loaded is seldom saved again.
+    # Most loaded tokenizers are never saved.
     from bytepair.model.semantics import to_ranks  # noqa: PLC0415
 
     model = to_ranks(spec.byte_pair)

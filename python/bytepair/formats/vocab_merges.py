@@ -1,6 +1,6 @@
 """``vocab.json`` and ``merges.txt``: GPT-2's two files, in the GPT-2 byte alphabet.
 
-They hold neither the split pattern (readers assume GPT-2's) nor which tokens are special.
+They hold neither the split pattern (readers assume GPT-2's) nor the special tokens.
 Source: GPT-2's ``encoder.py``.
 """
 
@@ -25,10 +25,10 @@ _HEADER = "#version: 0.2"
 
 
 def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int]) -> TokenizerSpec:
-    """Reads a parsed ``vocab.json`` and ``merges.txt``; what is named special is no token of the model.
+    """Reads a parsed ``vocab.json`` and ``merges.txt``; tokens named special are not tokens of the model.
 
     Raises:
-        FormatError: One of them is not what it should be; ``pointer`` or ``line`` says where.
+        FormatError: One of them is malformed; ``pointer`` or ``line`` locates the fault.
     """
     try:
         lines = merges.decode().split("\n")
@@ -54,7 +54,7 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     Raises:
         FormatError: There is no merge list that gives the same ids.
     """
-    # What was loaded is seldom saved again.
+    # Most loaded tokenizers are never saved.
     from bytepair.model.semantics import to_merges  # noqa: PLC0415
 
     model = to_merges(spec.byte_pair)

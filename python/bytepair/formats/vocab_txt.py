@@ -1,11 +1,11 @@
 """``vocab.txt`` of BERT: a token a line, whose number is its id; and ``tokenizer_config.json`` beside it.
 
-The model is WordPiece. What the file does not hold is as in BERT: ``BertNormalizer`` and ``BertPreTokenizer``, a
+The model is WordPiece. The other stages are those of BERT: ``BertNormalizer`` and ``BertPreTokenizer``, a
 template with ``[CLS]`` and ``[SEP]``, and special tokens by their names. ``do_lower_case``, ``strip_accents`` and
 ``tokenize_chinese_chars`` come from the configuration; without one, text is lowercased unless a token has a capital
-letter, which no lowercased text could ever have become.
+letter, which lowercased text never has.
 
-Source: BERT's ``tokenization.py``, and what ``transformers`` makes of it for ``tokenizers``.
+Source: BERT's ``tokenization.py``, and its conversion to ``tokenizers`` in ``transformers``.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
     }
     present = {key: ids[name] for key, name in names.items() if name in ids}
     added = sorted({id: names[key] for key, id in present.items()}.items())
-    # The model is left without special tokens, so that text never becomes one.
+    # The model gets no special tokens, so text never becomes one.
     kept = [(token, id) for token, id in ids.items() if token not in names.values() or token == names["unk"]]
     columns = Columns([token.encode() for token, _ in kept], [id for _, id in kept], None)
     return TokenizerSpec(
@@ -74,6 +74,7 @@ def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
         pre_tokenizers=_PRE_TOKENIZERS,
         decoders=_DECODERS,
         post_processor=template(names["cls"], names["sep"], ids) if {"cls", "sep"} <= present.keys() else None,
+        roles=tuple((role, names[role]) for role in present),
     )
 
 
@@ -91,7 +92,7 @@ def _lines(data: bytes) -> list[str]:
         if not token:
             raise FormatError("the line is empty", line=number, remedy="each line is a token")
         if seen.setdefault(token, number) != number:
-            raise FormatError(f"the token {token!r} stands in line {seen[token]} too", line=number)
+            raise FormatError(f"the token {token!r} is also in line {seen[token]}", line=number)
     return tokens
 
 
@@ -127,7 +128,7 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     """Writes ``vocab.txt`` and ``tokenizer_config.json``.
 
     Raises:
-        FormatError: The tokenizer has something that they cannot hold, which is named.
+        FormatError: The tokenizer has a feature that they cannot hold; the error names it.
     """
     model = spec.model
     if not isinstance(model, WordPiece):
@@ -147,7 +148,7 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
 
 
 def _named(spec: TokenizerSpec, model: WordPiece) -> dict[str, str]:
-    """The special tokens by what they are for, as far as the tokenizer says it."""
+    """The special tokens by role, as far as the tokenizer defines them."""
     names = {key: name for key, name in _SPECIAL.items() if name in spec.special_tokens} | {"unk": model.unk_token}
     post = json.loads(spec.post_processor) if spec.post_processor else {}
     parts = [part["SpecialToken"]["id"] for part in post.get("single", []) if "SpecialToken" in part]

@@ -27,7 +27,7 @@ def with_added_tokens(
             raise TypeError(f"an added token is a str or an AddedToken, not {type(token).__name__}")
         content = token if isinstance(token, str) else token.content
         if not _is_unicode(content):
-            raise FormatError(f"the added token {content!a} holds half a surrogate pair", remedy="use whole characters")
+            raise FormatError(f"the added token {content!a} holds a lone surrogate", remedy="use whole characters")
     spec = tokenizer.spec
     known = {token.content: token for token in spec.added_tokens}
     for token in given:

@@ -1,6 +1,6 @@
 """The GPT-2 byte alphabet: a printable character for each byte, so that JSON and text files can hold any token.
 
-Printable Latin-1 characters stand for themselves; the other 68 bytes, in order, are the characters from U+0100 on.
+Printable Latin-1 characters map to themselves; the other 68 bytes, in order, map to the characters from U+0100 on.
 Source: ``bytes_to_unicode`` in GPT-2's ``encoder.py``, the alphabet of ``vocab.json`` and of ``tokenizer.json``.
 """
 
@@ -29,7 +29,7 @@ def to_characters(token: bytes) -> str:
 
 
 def to_bytes(token: str) -> bytes | None:
-    """The token that is written so; None if a character is not in the alphabet.
+    """The token from its spelling in the alphabet; None if a character is not in it.
 
     Example:
         >>> to_bytes("Ġlow"), to_bytes("a b")

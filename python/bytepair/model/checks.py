@@ -1,8 +1,8 @@
-"""What a tokenizer must be and the core does not see, be it plain data or as a file held it."""
+"""Validation that the Rust core does not do."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import AlphabetError, FormatError
 
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 MOST_IDS = 2**32 - 1
 """Ids are below this."""
+
+ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
+"""The uses of special tokens that files name."""
 
 # UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
 BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
@@ -25,8 +28,19 @@ def check_added_ids(ids: Sequence[int]) -> None:
         raise FormatError("the added tokens are not in the order of their ids", remedy="sort them by id")
 
 
+def check_roles(roles: Sequence[Any]) -> None:
+    """Raises FormatError if a role is unknown, has two tokens, or has one that is empty or not text."""
+    try:
+        named: dict[Any, Any] = dict(roles)
+        is_text = all(isinstance(token, str) and token and token.encode() for token in named.values())
+    except (TypeError, ValueError):
+        named, is_text = {}, False
+    if not is_text or len(named) < len(roles) or not named.keys() <= set(ROLES):
+        raise FormatError(f"roles={str(roles)[:80]} are not pairs of a role and its token", remedy=f"use {ROLES}")
+
+
 def check_post_processor(text: str | None) -> None:
-    """Raises FormatError if it is no JSON, or spelled otherwise than ``json.dumps`` does."""
+    """Raises FormatError if it is not JSON in the spelling of ``json.dumps``."""
     if text is not None and not _is_canonical(text):
         raise FormatError("post_processor is not JSON as json.dumps(..., ensure_ascii=False) writes it")
 
@@ -53,7 +67,7 @@ def check_steps(
     for step in (*normalizers, *pre_tokenizers, *decoders):
         if not step.isalnum() and not _is_spelled(step):
             raise FormatError(
-                f"the step {step[:80]!r} is neither a name nor JSON in the one spelling that a spec has",
+                f"the step {step[:80]!r} is neither a name nor JSON in its canonical spelling",
                 remedy='spell it by bytepair.model.steps.spell_step({"type": ...})',
             )
     if pre_tokenizers and has_split:
@@ -76,7 +90,7 @@ def _is_spelled(step: str) -> bool:
 
 
 def check_alphabet(single_bytes: Iterable[int]) -> None:
-    """Raises FormatError if a byte that text can hold is not among the bytes that are tokens of their own."""
+    """Raises FormatError if a byte that can occur in UTF-8 has no token."""
     missing = sorted(BYTES_IN_TEXT.difference(single_bytes))
     if missing:
         shown = ", ".join(f"0x{byte:02X}" for byte in missing[:8]) + (", ..." if len(missing) > 8 else "")

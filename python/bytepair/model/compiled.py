@@ -1,7 +1,7 @@
 """`CompiledTokenizer`: the core's tokenizer and the data that it was compiled from.
 
-`bytepair.Tokenizer` adds loading, saving, calls, chats and chunks. The rooms below it take this class, so that they do
-not depend on what is built from them.
+`bytepair.Tokenizer` adds loading, saving, calls, chats and chunks. Lower packages take this class, so that they do
+not depend on those methods.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class CompiledTokenizer(CoreTokenizer):
         spec: The data to compile.
 
     Raises:
-        FormatError: The spec does not make a tokenizer: a byte without a token, an id or token that occurs twice, a
+        FormatError: The spec is not a valid tokenizer: a byte without a token, an id or token that occurs twice, a
             merge of unknown tokens.
         PatternError: A split pattern does not compile.
     """
 
     def __new__(cls, spec: TokenizerSpec) -> Self:  # noqa: D102 (the class documents it)
         if not isinstance(spec, TokenizerSpec):
-            raise TypeError(f"a Tokenizer is made of a TokenizerSpec, not {type(spec).__name__}; see bp.load")
+            raise TypeError(f"a Tokenizer takes a TokenizerSpec, not {type(spec).__name__}; see bp.load")
         spec.check()
         model = spec.packed
         self = super().__new__(

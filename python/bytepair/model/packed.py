@@ -1,6 +1,6 @@
 """`PackedModel`: a model as the core takes it, in columns and options.
 
-Loading a file makes no Python object per token: plain data (`bytepair.model.models`) is unpacked when it is looked at.
+Loading a file makes no Python object per token: plain data (`bytepair.model.models`) is unpacked on first access.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PackedModel(NamedTuple):
         return "ranks" if self.columns.merge_count is None else "merges"
 
     def core_options(self) -> str | None:
-        """`options` with ``ignore_merges``, which the core reads there for models of characters."""
+        """`options` with ``ignore_merges`` added: for models of characters the core reads it there."""
         if self.options is None or not self.ignore_merges:
             return self.options
         return spell_options({**parse_options(self.options), "ignore_merges": True})

@@ -1,4 +1,4 @@
-"""``ranks`` and ``merges``: one turned into the other, where every text is proved to keep its ids."""
+"""Conversion between ``ranks`` and ``merges``, only with a proof that no id changes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bytepair.model.models import BytePair
 def to_merges(model: BytePair) -> BytePair:
     """The same model with an explicit merge list.
 
-    Each token of several bytes gets the merge of the two tokens that are left of its bytes when everything that ranks
-    lower has merged. The proof that no text changes its ids is with ``canonical_merges`` in ``crates/core/src/merge``.
+    Each token of several bytes gets the merge of the two tokens that remain of its bytes after all lower ranks have
+    merged. The proof that no text changes its ids is with ``canonical_merges`` in ``crates/core/src/merge``.
 
     Raises:
-        FormatError: A token has no such merge, so that nothing is proved.
+        FormatError: A token has no such merge, so there is no proof.
 
     Example:
         >>> to_merges(BytePair((b"a", b"b", b"ab"), (0, 1, 2))).merges
@@ -31,7 +31,7 @@ def to_ranks(model: BytePair) -> BytePair:
     """The same model without its merge list, ids being ranks.
 
     Raises:
-        FormatError: The merges are not those that the ids imply, so that a text could change its ids.
+        FormatError: The merges are not those that the ids imply: a text could change its ids.
 
     Example:
         >>> to_ranks(BytePair((b"a", b"b", b"ab"), (0, 1, 2), merges=((0, 1),))).semantics

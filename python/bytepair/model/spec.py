@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytepair.errors import FormatError
-from bytepair.model.checks import check_added_ids, check_alphabet, check_post_processor, check_steps
+from bytepair.model.checks import check_added_ids, check_alphabet, check_post_processor, check_roles, check_steps
 from bytepair.model.packed import PackedModel
 
 # `models` needs dataclasses, which takes longer to import than the rest of bytepair: loading a file does without.
@@ -50,15 +50,15 @@ class AddedToken(NamedTuple):
 
 _FIELDS = (
     *("model", "split", "added_tokens", "normalizers", "prefix_space"),
-    *("post_processor", "pre_tokenizers", "decoders"),
+    *("post_processor", "pre_tokenizers", "decoders", "roles"),
 )
-_TUPLES = ("split", "added_tokens", "normalizers", "pre_tokenizers", "decoders")
+_TUPLES = ("split", "added_tokens", "normalizers", "pre_tokenizers", "decoders", "roles")
 
 
 class TokenizerSpec:
     """Everything that decides the ids of a text, and the tokens that its post-processor would add.
 
-    Immutable; compared, hashed and pickled by its fields. `replace` makes a changed copy.
+    Immutable; compared and hashed by its fields without `roles`, pickled with all. `replace` makes a changed copy.
 
     Args:
         model: Tokens, and the rule that finds them; plain data, or the core's columns.
@@ -70,6 +70,9 @@ class TokenizerSpec:
         pre_tokenizers: Instead of `split` and `prefix_space`: steps of any kind that cut text into pieces, in order.
         decoders: Steps that turn tokens spelled in characters into text, in order. Without any, such tokens are joined
             by spaces. Tokens that are bytes need none.
+        roles: Pairs of a role (``"bos"``, ``"eos"``, ``"pad"``, ``"unk"``, ``"cls"``, ``"sep"``, ``"mask"``) and the
+            token that the files name for it. They decide no ids of a text, and most formats cannot hold them: they are
+            not compared, and saved in the manifest.
 
     Example:
         >>> from bytepair.model.models import BytePair
@@ -87,6 +90,7 @@ class TokenizerSpec:
     post_processor: str | None
     pre_tokenizers: tuple[Step, ...]
     decoders: tuple[Step, ...]
+    roles: tuple[tuple[str, str], ...]
     _model: Model | None
     _packed: PackedModel | None
 
@@ -100,6 +104,7 @@ class TokenizerSpec:
         post_processor: str | None = None,
         pre_tokenizers: tuple[Step, ...] = (),
         decoders: tuple[Step, ...] = (),
+        roles: tuple[tuple[str, str], ...] = (),
     ) -> None:
         is_packed = isinstance(model, PackedModel)
         self._set("_model", None if is_packed else model)
@@ -111,13 +116,14 @@ class TokenizerSpec:
         self._set("post_processor", post_processor)
         self._set("pre_tokenizers", pre_tokenizers)
         self._set("decoders", decoders)
+        self._set("roles", roles)
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     @property
     def model(self) -> Model:
-        """The model as plain data; of a loaded tokenizer made on first access."""
+        """The model as plain data; for a loaded tokenizer made on first access."""
         if self._model is None:
             from bytepair.model.models import unpack  # noqa: PLC0415
 
@@ -179,7 +185,7 @@ class TokenizerSpec:
             TypeError: A column is not a tuple: it could change, or differ from itself when it is loaded again.
             FormatError: An id is out of range; added tokens are not by id; the post-processor or a step is not JSON, or
                 not in the spelling of ``json.dumps``; a byte that text can hold has no token; stages exclude each
-                other.
+                other; a role is unknown, or has two tokens.
         """
         for name in _TUPLES:
             column = getattr(self, name)
@@ -195,6 +201,7 @@ class TokenizerSpec:
             has_split=bool(self.split) or self.prefix_space,
             is_byte_level=packed.is_byte_level,
         )
+        check_roles(self.roles)
         if packed.is_byte_level and not packed.partial_alphabet:
             check_alphabet(packed.columns.single_bytes())
 
@@ -207,7 +214,7 @@ class TokenizerSpec:
         fields: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS[1:]}
         copy = type(self)(**{"model": self._packed or self._model, **fields, **changes})
         if "model" not in changes:
-            # Neither form of the model is made twice.
+            # Forms of the model that exist already are reused.
             copy._set("_model", self._model)
         return copy
 
@@ -220,7 +227,7 @@ class TokenizerSpec:
         raise AttributeError("a TokenizerSpec is immutable")
 
     def _values(self) -> tuple[Any, ...]:
-        return (*(getattr(self, name) for name in _FIELDS[1:]), self.model)
+        return (*(getattr(self, name) for name in _FIELDS[1:] if name != "roles"), self.model)
 
     def __eq__(self, other: object) -> bool:
         return self._values() == other._values() if isinstance(other, TokenizerSpec) else NotImplemented

@@ -10,10 +10,10 @@ SPLIT_PATTERNS: dict[str, str] = split_patterns()
 
 
 def split_pattern(split: str) -> str:
-    """The pattern of a name; anything else is a pattern already.
+    """The pattern of a name; any other string is returned as a pattern.
 
     Raises:
-        PatternError: It looks like a name and is none.
+        PatternError: It looks like a name but is not a known one.
 
     Example:
         >>> split_pattern("none"), split_pattern("[0-9]+")
@@ -24,7 +24,7 @@ def split_pattern(split: str) -> str:
     """
     if split in SPLIT_PATTERNS:
         return SPLIT_PATTERNS[split]
-    # Only patterns that have no name wait for this import.
+    # Only unnamed patterns need this import.
     import re  # noqa: PLC0415
 
     if re.fullmatch(r"[\w\s-]+", split):

@@ -1,4 +1,4 @@
-"""How a spec spells a step of ``tokenizer.json``: in one way, so that equal tokenizers have equal specs."""
+"""The canonical spelling of a ``tokenizer.json`` step, so that equal tokenizers have equal specs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def spell_step(step: Mapping[str, Any]) -> str:
-    """A step as a spec has it: its name where it has no options, else JSON, the type first and then by name.
+    """The canonical spelling of a step: its name if it has no options, else JSON with the type first, then sorted keys.
 
     Example:
         >>> spell_step({"type": "NFC"}), spell_step({"individual_digits": True, "type": "Digits"})
@@ -22,7 +22,7 @@ def spell_step(step: Mapping[str, Any]) -> str:
 
 
 def parse_step(step: str) -> dict[str, Any]:
-    """What a spec spells so.
+    """The step of a canonical spelling.
 
     Raises:
         ValueError: It is neither a name nor a JSON object.

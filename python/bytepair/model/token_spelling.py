@@ -1,4 +1,4 @@
-"""How a vocabulary of characters spells what is no text of its own: bytes by name, parts of words, what is unknown."""
+"""Special spellings in a vocabulary of characters: byte tokens, parts of words, the unknown token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 
 
 def name_of_byte(byte: int) -> str:
-    """The token that stands for a byte, where a model falls back to bytes.
+    """The token of a byte in a model with `byte_fallback`.
 
     Example:
         >>> name_of_byte(10)
@@ -35,13 +35,13 @@ def named_byte(token: bytes) -> bytes | None:
 
 
 def falls_back(model: Model) -> bool:
-    """Whether unknown characters become tokens that are named after their bytes."""
+    """Whether unknown characters become byte tokens such as ``<0x0A>``."""
     alphabet = model.alphabet if isinstance(model, BytePair) else model
     return getattr(alphabet, "byte_fallback", False)
 
 
 def inner_prefix(model: Model) -> str:
-    """What tokens begin with that go on in a word, such as ``##``; empty if nothing says so.
+    """The prefix of tokens that continue a word, such as ``##``; empty if there is none.
 
     Example:
         >>> inner_prefix(WordPiece((b"[UNK]",), (0,))), inner_prefix(BytePair((b"a",), (0,)))
@@ -53,12 +53,12 @@ def inner_prefix(model: Model) -> str:
 
 
 def final_suffix(model: Model) -> str:
-    """What tokens end with that end a word, such as ``</w>``; empty if nothing says so."""
+    """The suffix of tokens that end a word, such as ``</w>``; empty if there is none."""
     return (model.alphabet.end_of_word_suffix or "") if isinstance(model, BytePair) and model.alphabet else ""
 
 
 def unknown_id(model: Model) -> int | None:
-    """The id of what stands for all that is no token; None if nothing does.
+    """The id of the unknown token; None if there is none.
 
     Example:
         >>> unknown_id(WordPiece((b"a", b"[UNK]"), (0, 7))), unknown_id(BytePair((b"a",), (0,)))

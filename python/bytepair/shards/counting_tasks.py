@@ -29,7 +29,7 @@ TABLE = "counts.parquet"
 """The name of the table that a run leaves."""
 
 AT_ONCE = 8
-"""How many tables a task adds up."""
+"""The number of tables that a task adds up."""
 
 _BATCH_BYTES = 4 << 20
 _MOST = 1 << 48  # positions, as the core keeps them

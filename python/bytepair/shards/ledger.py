@@ -1,109 +1,31 @@
-"""The ledger of a run: an entry for each finished task, and its files, whole or not at all."""
+"""The ledger of a run: an entry for each finished task, with the hashes of its files."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
-import tempfile
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import files
-from bytepair.errors import ArtifactError, BytepairError, CorpusError, IntegrityError
+from bytepair.errors import ArtifactError, CorpusError, IntegrityError
 from bytepair.shards import locks, sealed
 from bytepair.shards.plans import LEDGER, WORK, Plan, TaskName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import TracebackType
-
-    from typing_extensions import Self
 
 QUARANTINE = "quarantine"
 FINISH = ("finish", 0)
 """The name of the last entry of a complete run, which belongs to no task."""
 
-_TEMPORARY = "temporary"
+TEMPORARY = "temporary"
+"""The folder in ``work`` in which tasks write."""
+
 _INDEX = "index.json"
 _BLOCK = 1 << 20
-
-
-class Commit:
-    """The files of a task under way, as a context: either all of them get their names and an entry, or none.
-
-    The worker of the task writes into `folder`. Its files go to the folder of the run for the last
-    stage, and to ``work/STAGE/`` for others; files in ``quarantine/`` always stay there. Two workers may do the same
-    task at the same time: they give the same files.
-
-    Raises:
-        ArtifactError: A file cannot be written. The files in `folder` are removed, and the ledger is as it was.
-    """
-
-    def __init__(self, run: Path, plan: Plan, task: TaskName) -> None:
-        self._run = run
-        self._plan = plan
-        self._task = task
-
-    def __enter__(self) -> Self:
-        parent = self._run / WORK / _TEMPORARY
-        try:
-            parent.mkdir(parents=True, exist_ok=True)
-            self.folder = Path(tempfile.mkdtemp(prefix=f"{self._plan.stem(*self._task)}-", dir=parent))
-        except OSError as error:
-            raise unwritten(self._run, error) from error
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if isinstance(error, OSError) and not isinstance(error, BytepairError):
-            raise unwritten(self._run, error) from error
-
-    def commit(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Gives the files their names, and writes the entry, which it returns.
-
-        Args:
-            facts: The entry of the task besides its files: JSON that depends on the plan and inputs alone.
-        """
-        stage, number = self._task
-        is_last = stage == self._plan.stages[-1].name
-        rows = []
-        moves = []
-        for path in sorted(path for path in self.folder.rglob("*") if path.is_file()):
-            name = path.relative_to(self.folder)
-            stays = is_last or name.parts[0] == QUARANTINE
-            place = name if stays else Path(WORK, stage, name)
-            rows.append({"name": place.as_posix(), **_hashed(path)})
-            moves.append((path, self._run / place))
-        entry = {"plan": self._plan.digest, "stage": stage, "number": number, "files": rows, **facts}
-        with self._right() as has_right:
-            if has_right:
-                folders = {place.parent for _, place in moves}
-                for folder in folders:
-                    if not folder.exists():
-                        folder.mkdir(parents=True, exist_ok=True)
-                        # Else the folder could be lost with all that is in it.
-                        files.sync_folder(folder.parent)
-                for path, place in moves:
-                    path.replace(place)
-                for folder in folders:
-                    files.sync_folder(folder)
-                sealed.write(_place(self._run, self._plan, self._task), entry)
-        return entry
-
-    @contextmanager
-    def _right(self) -> Iterator[bool]:
-        """Whether the run still goes on: somebody else may have done this task, and the run be complete."""
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(locks.committing(self._run / WORK))
-            except FileNotFoundError:
-                if not is_finished(self._run, self._plan):
-                    raise
-            yield not is_finished(self._run, self._plan)
 
 
 def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
@@ -113,7 +35,7 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
         IntegrityError: The entry is damaged, or of another plan.
         ArtifactError: It cannot be read.
     """
-    place = _place(run, plan, task)
+    place = place_of(run, plan, task)
     if not files.exists(place):
         return None
     found = sealed.read(place)
@@ -128,7 +50,7 @@ def entry(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
 
 
 def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
-    """The same; None also if the entry is damaged, or of another plan: then it is unknown whether the task is done."""
+    """As `entry`, but None for an entry that is damaged or of another plan: the task may or may not be done."""
     try:
         return entry(run, plan, task)
     except IntegrityError:
@@ -136,7 +58,7 @@ def known(run: Path, plan: Plan, task: TaskName) -> dict[str, Any] | None:
 
 
 def entries(run: Path, plan: Plan) -> Iterator[dict[str, Any]]:
-    """The entries of all tasks that are done, stage after stage, each read when it is its turn. Errors as `entry`."""
+    """The entries of all finished tasks, stage by stage, read lazily. Errors as `entry`."""
     return (found for task in plan.tasks() if (found := entry(run, plan, task)) is not None)
 
 
@@ -163,10 +85,10 @@ def all_done(run: Path, plan: Plan, stage: str) -> Iterator[dict[str, Any]]:
 
 
 def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
-    """The tasks of a stage that wrote documents to each split, by their numbers in order.
+    """The numbers, in order, of the tasks of a stage that wrote documents to each split.
 
-    All entries are read when this is first asked for, and what they say is kept in one file: as many tasks as there are
-    ask for it, and would read as many entries each.
+    The first call reads all entries and caches the result in one file: otherwise every task of the next stage would
+    read every entry.
 
     Raises:
         CorpusError: A task of the stage is not done.
@@ -174,7 +96,7 @@ def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
     """
     place = run / WORK / stage / _INDEX
     if files.exists(place):
-        with suppress(IntegrityError):  # It is made again.
+        with suppress(IntegrityError):  # It is rebuilt.
             kept = sealed.read(place)
             if kept.pop("plan") == plan.digest:
                 return kept
@@ -183,26 +105,26 @@ def tasks_by_split(run: Path, plan: Plan, stage: str) -> dict[str, list[int]]:
         for split, amount in each["splits"].items():
             if amount["documents"]:
                 found.setdefault(split, []).append(each["number"])
-    if files.exists(place.parent):  # Where it is not, no task wrote any.
+    if files.exists(place.parent):  # Without the folder no task wrote documents.
         sealed.write(place, {"plan": plan.digest, **found})
     return found
 
 
 def clean(run: Path) -> None:
-    """Remove the files of killed tasks. A worker that is still at a task can no longer commit it."""
+    """Removes the files of killed tasks. A worker still at a task can no longer commit it."""
     with locks.alone(run / WORK):
-        shutil.rmtree(run / WORK / _TEMPORARY, ignore_errors=True)
+        shutil.rmtree(run / WORK / TEMPORARY, ignore_errors=True)
         for path in run.rglob(f"{files.TEMPORARY}*"):
             path.unlink(missing_ok=True)
 
 
 def is_kept(run: Path, found: dict[str, Any], *, lasting: bool = False) -> bool:
-    """Whether the files of an entry are there, and as long as they were.
+    """Whether the files of an entry exist with their recorded sizes.
 
     Args:
         run: The folder of the run.
         found: The entry.
-        lasting: Whether to ask only for those that stay when the run is complete.
+        lasting: Whether to check only the files that remain when the run is complete.
     """
     rows = [row for row in found["files"] if not (lasting and row["name"].startswith(f"{WORK}/"))]
     with suppress(OSError):
@@ -212,28 +134,28 @@ def is_kept(run: Path, found: dict[str, Any], *, lasting: bool = False) -> bool:
 
 def is_finished(run: Path, plan: Plan) -> bool:
     """Whether the run is complete."""
-    return files.exists(_place(run, plan, FINISH))
+    return files.exists(place_of(run, plan, FINISH))
 
 
 def finish(run: Path, plan: Plan, names: Iterable[str]) -> None:
-    """Record that the run is complete, and the files beside those of its tasks.
+    """Records that the run is complete, and the files not written by its tasks.
 
     Raises:
         OSError: It cannot be written.
     """
-    rows = [{"name": name, **_hashed(run / name)} for name in sorted(names)]
+    rows = [{"name": name, **flushed(run / name)} for name in sorted(names)]
     stage, number = FINISH
     entry = {"plan": plan.digest, "stage": stage, "number": number, "files": rows}
-    sealed.write(_place(run, plan, FINISH), entry)
+    sealed.write(place_of(run, plan, FINISH), entry)
 
 
 def reopen(run: Path, plan: Plan) -> None:
-    """Takes `finish` back.
+    """Undoes `finish`.
 
     Raises:
         OSError: It cannot be removed.
     """
-    _place(run, plan, FINISH).unlink(missing_ok=True)
+    place_of(run, plan, FINISH).unlink(missing_ok=True)
 
 
 def hash_of(path: Path) -> str:
@@ -249,7 +171,8 @@ def hash_of(path: Path) -> str:
     return whole.hexdigest()
 
 
-def _hashed(path: Path) -> dict[str, Any]:
+def flushed(path: Path) -> dict[str, Any]:
+    """Flushes a file to disk; returns its size and SHA-256, as an entry has them."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -258,12 +181,13 @@ def _hashed(path: Path) -> dict[str, Any]:
     return {"size": path.stat().st_size, "sha256": hash_of(path)}
 
 
-def _place(run: Path, plan: Plan, task: TaskName) -> Path:
+def place_of(run: Path, plan: Plan, task: TaskName) -> Path:
+    """The path of a task's entry."""
     return run / LEDGER / f"{plan.stem(*task)}.json"
 
 
 def none_done(folder: Path) -> str:
-    """The end of a remedy, for a folder in which no task is done: what failed at once should not be in the way."""
+    """The end of a remedy for a folder without finished tasks: it may simply be removed."""
     return "" if any((folder / LEDGER).glob("*.json")) else f"; or remove {folder}: nothing of its run is done"
 
 

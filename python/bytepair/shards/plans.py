@@ -32,12 +32,12 @@ _LEAST_TASK, _MOST_TASK, _USUAL_TASKS = 16 << 20, 256 << 20, 64
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """A part of an input: from `start` to `end`, in the units in which its reader cuts it.
+    """A part of an input: from `start` to `end`, in the units of its reader.
 
     Attributes:
         input: The number of the input in the plan.
-        start: Where it starts.
-        end: Where it ends; None for the end of the input.
+        start: Its start.
+        end: Its end; None for the end of the input.
     """
 
     input: int
@@ -47,7 +47,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Tasks that need no other task of the same stage, and all of the stage before.
+    """Independent tasks, which need all tasks of the previous stage.
 
     Attributes:
         name: The work of its tasks: ``encode``, ``shuffle``, ``join``, ``count``, ``reduce-1`` and so on.
@@ -60,21 +60,21 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class ShardOptions:
-    """How documents become shards. All of it decides what the bytes of the shards are.
+    """The options of sharding. Each of them can change the bytes of the shards.
 
     Attributes:
         format: The name of a sink.
-        dtype: Of the ids, as NumPy names it.
+        dtype: The NumPy name of the dtype of ids.
         bos: Ids before each document.
         eos: Ids after each document.
         special: The policy for special tokens in documents: ``raise``, ``text``, ``allow``, or a sorted list of them.
-        added: The same of added tokens that are not special.
+        added: The policy for added tokens that are not special.
         errors: ``strict`` or ``replace``, for documents that are not UTF-8.
         bad: ``raise``, ``skip`` or ``quarantine``, for documents that cannot be used.
-        shuffle: Whether documents are in the order of a draw rather than of the inputs.
-        seed: Of all draws.
+        shuffle: Whether documents are in random order rather than that of the inputs.
+        seed: The seed of all random choices.
         validation: The share of documents that go to the validation split, as a decimal.
-        documents: Whether a table says which document is where.
+        documents: Whether a table locates each document.
         join: Whether each split is one file.
     """
 
@@ -95,7 +95,7 @@ class ShardOptions:
 
 @dataclass(frozen=True, slots=True)
 class CountOptions:
-    """How documents become a table of counts.
+    """The options of counting.
 
     Attributes:
         split: The split pattern.
@@ -116,15 +116,15 @@ class CountOptions:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a run. The same plan makes the same bytes on any workers, machines, and in any order of tasks.
+    """The plan of a run. The same plan produces the same bytes with any workers, machines and order of tasks.
 
     Attributes:
         options: `ShardOptions` or `CountOptions`.
-        reading: How documents are found.
+        reading: The reading options.
         tokenizer: The fingerprint of the tokenizer; empty for counts.
         inputs: The inputs.
         stages: The stages, in order.
-        packages: The packages whose writers decide what bytes files have, and their versions, sorted.
+        packages: The packages whose writers affect the bytes of files, and their versions, sorted.
     """
 
     options: ShardOptions | CountOptions
@@ -136,12 +136,12 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of all this, by which the ledger knows its plan."""
+        """The SHA-256 of the plan, which the ledger records."""
         return sealed.digest(_table(self))
 
     @property
     def size(self) -> int:
-        """The bytes of all inputs, as they are stored."""
+        """The bytes of all inputs, as stored."""
         return sum(input.size for input in self.inputs)
 
     def stage(self, name: str) -> Stage:
@@ -161,7 +161,7 @@ class Plan:
         return ((stage.name, number) for stage in self.stages for number in range(len(stage.tasks)))
 
     def padded(self, number: int) -> str:
-        """The number of a task in as many digits as all tasks need, and five at least, so that names sort."""
+        """The number of a task, zero-padded to at least five digits so that names sort."""
         most = max(len(stage.tasks) for stage in self.stages)
         return f"{number:0{max(5, len(str(most - 1)))}}"
 
@@ -176,7 +176,7 @@ class Plan:
 
 
 def task_size(inputs: Sequence[Input]) -> int:
-    """About how many bytes of inputs a task reads, by default: a function of the size of all inputs."""
+    """The default bytes of inputs per task: a function of the size of all inputs."""
     return min(max(sum(input.size for input in inputs) // _USUAL_TASKS, _LEAST_TASK), _MOST_TASK)
 
 
@@ -187,7 +187,7 @@ def gather(
 
     Args:
         inputs: All inputs.
-        portions: How each of them is cut.
+        portions: The portions of each input.
         size: A task ends when it has this many bytes.
     """
     tasks: list[tuple[Portion, ...]] = []
@@ -196,7 +196,7 @@ def gather(
     for number, (input, cuts) in enumerate(zip(inputs, portions, strict=True)):
         for start, end in cuts:
             share = input.size / len(cuts)
-            # Rather a task too few than one that is hardly worth its files.
+            # A portion that fits by half still joins: a tiny task is not worth its files.
             if task and filled + share / 2 > size:
                 tasks.append(tuple(task))
                 task, filled = [], 0.0
@@ -208,7 +208,7 @@ def gather(
 
 
 def write(folder: Path, plan: Plan) -> None:
-    """Writes ``plan.json``, an input and a task on a line each.
+    """Writes ``plan.json``, one input or task per line.
 
     Raises:
         ArtifactError: It cannot be written.
@@ -263,7 +263,7 @@ def read(folder: Path) -> Plan:
         ),
         tuple(table["packages"].items()),
     )
-    # Stored where the property keeps it: to compute it again takes seconds for a plan of many tasks.
+    # Stored as the cached property: computing it again takes seconds for a plan of many tasks.
     plan.__dict__["digest"] = digest
     return plan
 

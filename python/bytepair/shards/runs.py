@@ -1,4 +1,4 @@
-"""The course of every run over a corpus: begin in a folder, and have missing tasks done, stage after stage."""
+"""Runs over a corpus: begin in a folder, then complete the missing tasks, stage by stage."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _MARK = ".planning"
-"""In a folder whose plan is not written yet."""
+"""The marker in a folder whose plan is not written yet."""
 
 _BEFORE_THE_PLAN = (_MARK, plans.TOKENIZER, plans.LEDGER)
 
 
 def first_stage(name: str, found: Sequence[Input], reading: Reading, size: str | int | None) -> Stage:
-    """The stage that reads inputs.
+    """Plans the stage that reads inputs.
 
     Args:
         name: Its name.
         found: The inputs.
-        reading: How documents are found.
-        size: About how many bytes a task reads; None for what the size of all suggests.
+        reading: The reading options.
+        size: The approximate bytes per task; None to derive them from the size of all inputs.
 
     Raises:
-        ValueError: The size is none.
+        ValueError: The size is not valid.
         ArtifactError: An input cannot be read.
     """
     wanted = plans.task_size(found) if size is None else parse_bytes(size)
@@ -49,13 +49,13 @@ def first_stage(name: str, found: Sequence[Input], reading: Reading, size: str |
 
 
 def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool) -> bool:
-    """Writes the plan into a folder, or find the same one there. No other process may be at work.
+    """Writes the plan into a folder, or finds the same one there. No other process may be at work.
 
     Returns:
-        Whether it was written now, and the tokenizer with it.
+        Whether the plan, and the tokenizer with it, was written now.
 
     Raises:
-        CorpusError: A run is there and `resume` is false, or it was planned otherwise; or the folder has other things.
+        CorpusError: A run is there and `resume` is false, or its plan differs; or the folder has other files.
         ArtifactError: It cannot be written.
     """
     if files.exists(folder / plans.NAME):
@@ -72,11 +72,11 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
         return False
     foreign = sorted(path.name for path in folder.iterdir() if path.name != locks.NAME)
     if _MARK in foreign:
-        # A run was killed that had no plan yet: all this is its own.
+        # A run was killed before its plan was written: all files are its own.
         foreign = [name for name in foreign if name not in _BEFORE_THE_PLAN and not name.startswith(files.TEMPORARY)]
     if foreign:
         raise CorpusError(
-            f"the folder has other things in it, such as {foreign[0]!r}",
+            f"the folder has other files in it, such as {foreign[0]!r}",
             file=str(folder),
             remedy="choose a new or empty folder",
         )
@@ -87,7 +87,7 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
         if tokenizer is not None:
             tokenizer.save(folder / plans.TOKENIZER, "native")
         (folder / plans.LEDGER).mkdir(exist_ok=True)
-        # Last: a folder with a plan has all that its tasks need.
+        # Written last: a folder with a plan has everything that its tasks need.
         plans.write(folder, plan)
         (folder / _MARK).unlink()
     except OSError as error:
@@ -96,7 +96,7 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
 
 
 def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -> None:
-    """Have all missing tasks done.
+    """Completes all missing tasks.
 
     Raises:
         BytepairError: The error of the first task that fails.
@@ -109,13 +109,13 @@ def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -
             for number, (stage, tasks) in enumerate(zip(plan.stages, left, strict=True)):
                 watch.begin(stage, tasks)
                 if tasks and stage.name == "shuffle":
-                    # Once, before all of them ask for it.
+                    # Once, before each task reads it.
                     ledger.tasks_by_split(folder, plan, plan.stages[number - 1].name)
                 if tasks:
                     engine.run(str(folder), tasks, watch.told)
                     _check_done(folder, plan, tasks)
                 if number:
-                    # The files of the stage before have been read.
+                    # The files of the previous stage are no longer needed.
                     shutil.rmtree(folder / plans.WORK / plan.stages[number - 1].name, ignore_errors=True)
     except OSError as error:
         if isinstance(error, BytepairError):
@@ -124,7 +124,7 @@ def carry_out(folder: Path, plan: Plan, engine: Engine, report: Report | None) -
 
 
 def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
-    """The tasks of each stage that are still to be done."""
+    """The missing tasks of each stage."""
     is_done = []
     is_whole = []
     for stage in plan.stages:
@@ -134,7 +134,7 @@ def _left(folder: Path, plan: Plan) -> list[list[TaskName]]:
         is_whole.append([whole for _, whole in kept])
     left: list[list[TaskName]] = []
     for number, stage in reversed(list(enumerate(plan.stages))):
-        # The files that a stage left for the next one may be gone when the next one is complete.
+        # The intermediate files of a stage may be gone once the next stage is complete.
         flags = is_whole[number] if left and left[0] else is_done[number]
         left.insert(0, [(stage.name, task) for task, done in enumerate(flags) if not done])
     return left

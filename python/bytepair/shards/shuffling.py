@@ -1,6 +1,6 @@
-"""Documents in the order of a draw, all over the corpus: a bucket of what the first stage left, in order.
+"""The shuffle stage: writes the documents of one bucket, from all tasks of the first stage, in random order.
 
-How documents come into buckets says `bytepair.shards.spooling`.
+`bytepair.shards.spooling` assigns documents to buckets.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BATCH_DOCUMENTS = 1 << 14
 """Bytes that a task reads and writes at a time."""
 
 _GAP = 1 << 10
-"""Bytes that are rather read and thrown away than passed over by another read."""
+"""Gaps up to these bytes are read and discarded rather than skipped by another read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class _Bucket:
     """The documents of a bucket and split, in the order of their keys.
 
     Attributes:
-        rows: What the runs say of them.
-        files: In which of `paths` each one is.
-        paths: The files, without what their names end in.
+        rows: Their rows in the runs.
+        files: The index into `paths` of each document.
+        paths: The files, without suffixes.
     """
 
     rows: NDArray[Any]
@@ -58,21 +58,21 @@ def shuffle(work: Work, task: TaskName, folder: Path, tell: Callable[[int, int, 
 
     Args:
         work: The run.
-        task: The task, whose number is that of the bucket.
-        folder: Where its shards go.
-        tell: Gets the bytes of ids read, and the documents and tokens so far.
+        task: The task; its number is that of the bucket.
+        folder: The folder for its shards.
+        tell: Receives the bytes of ids read, and the documents and tokens so far.
 
     Returns:
         The facts of its entry in the ledger.
 
     Raises:
         CorpusError: The stage before is not done.
-        IntegrityError: What it left is not whole.
+        IntegrityError: The output of that stage is not complete.
         OSError: A file cannot be read or written.
 
     Complexity:
-        Each of its documents is read once, about in the order in which they lie, 16 MB of ids at a time. Memory is some
-        of these, and 64 bytes for each document of the bucket. A longer document is read and written in parts.
+        Each of its documents is read once, roughly in file order, 16 MB of ids at a time. Memory is a few such
+        buffers, and 64 bytes for each document of the bucket. A longer document is read and written in parts.
     """
     read = documents = tokens = 0
     splits = {}
@@ -116,7 +116,7 @@ def _bucket(work: Work, split: str, number: int, tasks: list[int]) -> _Bucket:
     if not rows:
         return _Bucket(np.empty(0, ROW), np.empty(0, np.int64), [])
     together, places = np.concatenate(rows), np.concatenate(files)
-    # Documents come in the order of the plan's inputs and their positions, which decides where keys are equal.
+    # Documents are in order of the plan's inputs and their positions, which decides between equal keys.
     order = np.argsort(together["key"], kind="stable")
     return _Bucket(together[order], places[order], paths)
 
@@ -156,7 +156,7 @@ def _copy(bucket: _Bucket, start: int, end: int, output: Output, dtype: np.dtype
     output.write(Encoded(ids.astype(np.uint32), offsets_of(rows["tokens"]), inputs, positions, names))
 
 
-def _gathered(  # noqa: PLR0917 (what a row of a file is)
+def _gathered(  # noqa: PLR0917 (the fields of a row)
     paths: list[Path],
     suffix: str,
     files: NDArray[np.int64],
@@ -164,7 +164,7 @@ def _gathered(  # noqa: PLR0917 (what a row of a file is)
     lengths: NDArray[np.integer[Any]],
     dtype: np.dtype[Any],
 ) -> NDArray[Any]:
-    """Rows of several files, one after another in the order that is asked for; read in the order in which they lie."""
+    """Rows of several files, returned in the requested order and read in file order."""
     lengths = lengths.astype(np.int64)
     order = np.lexsort((lengths, starts, files))
     file, begin, end = files[order], starts[order], (starts + lengths)[order]
@@ -179,7 +179,7 @@ def _gathered(  # noqa: PLR0917 (what a row of a file is)
             for group in np.flatnonzero(file[firsts] == number).tolist():
                 part = _read(handle, int(begin[firsts[group]]) * dtype.itemsize, int(sizes[group]) * dtype.itemsize)
                 found[at[group] : at[group + 1]] = np.frombuffer(part, dtype)
-    # Where each row begins in what was found.
+    # The start of each row in the bytes read.
     places = np.empty(len(order), np.int64)
     places[order] = begin + np.repeat(at[:-1] - begin[firsts], lasts - firsts + 1)
     return np.concatenate([np.empty(0, dtype), *flat_rows.taken(found, places, lengths)])
@@ -187,7 +187,7 @@ def _gathered(  # noqa: PLR0917 (what a row of a file is)
 
 @contextmanager
 def _opened(path: Path, suffix: str) -> Iterator[BinaryIO]:
-    """A file of the stage before, to read from anywhere."""
+    """A file of the previous stage, with random access."""
     place = beside(path, suffix)
     try:
         file = place.open("rb", buffering=0)

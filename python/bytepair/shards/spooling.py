@@ -1,9 +1,9 @@
-"""The files of the first stage for a shuffle: its documents, grouped by where they go.
+"""The files of the first stage for a shuffle: its documents, grouped by bucket.
 
 Each document has a key of 64 bits, drawn from the seed, its input and its position. The range of keys is cut into as
 many buckets as the shuffle has tasks. The first stage groups its documents by bucket, a *run* of bounded size at a
-time; a task of the shuffle reads its bucket from all runs, and writes it in the order of keys. So all documents are in
-one order, whoever did which task, and two documents that were neighbours are anywhere.
+time; a task of the shuffle reads its bucket from all runs, and writes it in the order of keys. So the order
+of all documents does not depend on the workers, and neighbours in the input end up anywhere.
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ ROW = np.dtype(
         ("input", "<i4"),
     ]
 )
-"""A document of a run: where its ids and its name begin in the files beside, and how many they are."""
+"""A document of a run: the start and length of its ids and of its name in the other files."""
 
 IDS, ROWS, NAMES, BOUNDS = ".ids", ".rows", ".names", ".bounds"
 
 _HELD = -1
-"""Where the ids of a document begin that are not in the file yet."""
+"""The start of a document whose ids are not in the file yet."""
 
 _HELD_BYTES = 64 << 20
 _HELD_DOCUMENTS = 1 << 19
-"""A run is written when either is reached: ids and names, and documents."""
+"""A run is written when either limit is reached: bytes of ids and names, or documents."""
 
 
 class Spool:
     """The output of the first stage for one task and split, as a context with the methods of `Output`.
 
-    Memory is at most twice 64 MB and 512K documents, and a batch. Ids of long documents go to the file at once.
+    Memory is at most twice 64 MB and 512K documents, plus a batch. Ids of long documents go to the file at once.
 
     Args:
-        folder: Where the files go: ``STEM.ids`` (in the plan's dtype), ``.rows``, ``.names``, and ``.bounds``, which
-            says for each bucket where it begins in each run.
+        folder: The folder for the files: ``STEM.ids`` (in the plan's dtype), ``.rows``, ``.names``, and ``.bounds``:
+            the start of each bucket in each run.
         split: The split.
         number: The number of the task.
         plan: The plan.
@@ -82,7 +82,7 @@ class Spool:
             raise
 
     def write(self, documents: Encoded) -> None:
-        """Keeps whole documents; writes a run when there are enough."""
+        """Adds whole documents; writes a run when a limit is reached."""
         names = documents.names
         rows = np.zeros(len(documents), ROW)
         rows["key"] = self._draw(documents.inputs, documents.positions)
@@ -93,7 +93,7 @@ class Spool:
         if names is not None:
             rows["name_bytes"] = np.diff(names.offsets)
             self._names.append(names.data[names.offsets[0] : names.offsets[-1]].tobytes())
-        # A copy: the batch itself would keep 32 bits for each id, and what else it was made with.
+        # A copy: a view would keep the whole batch alive, with 32 bits for each id.
         self._ids.append(narrowed(documents.ids, self._dtype).copy())
         self._rows.append(rows)
         self._held_bytes += self._ids[-1].nbytes + (len(self._names[-1]) if names is not None else 0)
@@ -102,16 +102,16 @@ class Spool:
             self._flush()
 
     def begin(self) -> None:
-        """Begins a document that comes part by part."""
+        """Begins a document that is added in parts."""
         self._long = 0
 
     def extend(self, ids: NDArray[np.uint32]) -> None:
-        """Goes on with it: its ids come before those of the run that is being gathered."""
+        """Adds a part: its ids are written before those of the run being collected."""
         _put(self._files[IDS], narrowed(ids, self._dtype))
         self._long += len(ids)
 
     def end(self, input: int, position: int, name: bytes) -> None:
-        """Ends it."""
+        """Ends the document."""
         place = np.array([input], np.int32), np.array([position], np.int64)
         key = self._draw(*place)[0]
         self._rows.append(np.array([(key, position, self._ids_at, self._long, 0, len(name), input)], ROW))
@@ -121,7 +121,7 @@ class Spool:
         self._held_documents += 1
 
     def drop(self) -> None:
-        """Leaves it out, as if it had never begun."""
+        """Discards the document."""
         file = self._files[IDS]
         file.seek(self._ids_at * self._dtype.itemsize)
         file.truncate()
@@ -129,7 +129,7 @@ class Spool:
     def close(self) -> None:
         """Completes the files."""
         self._flush()
-        # Bucket after bucket, so that what a task needs of all runs is one read.
+        # Bucket after bucket, so that a task reads its bounds of all runs at once.
         begins = np.array(self._begins, np.int64).reshape(-1, self._buckets + 1).T
         beside(self._path, BOUNDS).write_bytes(np.ascontiguousarray(begins, "<i8").tobytes())
         for file in self._files.values():
@@ -145,7 +145,7 @@ class Spool:
 
     def _abort(self) -> None:
         for file in self._files.values():
-            with suppress(OSError):  # of what is given up, or closed already
+            with suppress(OSError):  # discarded, or closed already
                 file.close()
 
     def _forget(self) -> None:
@@ -155,7 +155,7 @@ class Spool:
         self._held_bytes = self._held_documents = 0
 
     def _flush(self) -> None:
-        """Writes what is held as a run."""
+        """Writes the collected documents as a run."""
         if not self._rows:
             return
         rows = np.concatenate(self._rows)
@@ -164,7 +164,7 @@ class Spool:
         self._forget()
         bucket = bucket_of(rows["key"], self._buckets)
         order = np.argsort(bucket, kind="stable")
-        # A long document has its ids already.
+        # The ids of a long document are in the file already.
         held = rows["start"] == _HELD
         lengths = np.where(held, rows["tokens"], 0)
         sorted_rows = rows[order]
@@ -183,17 +183,17 @@ class Spool:
 
 
 def bucket_of(keys: NDArray[np.uint64], buckets: int) -> NDArray[np.int64]:
-    """The bucket of each key: the range of keys is cut into this many parts that are as equal as can be.
+    """The bucket of each key: the range of keys is cut into parts of nearly equal size.
 
     Args:
         keys: The keys, shape ``(documents,)``.
-        buckets: How many there are, below 2^32.
+        buckets: The number of buckets, below 2^32.
 
     Example:
         >>> bucket_of(np.array([0, 2**63 - 1, 2**63, 2**64 - 1], np.uint64), 2).tolist()
         [0, 0, 1, 1]
     """
-    # key * buckets >> 64 in halves of 32 bits, of which no sum is over 64 bits.
+    # key * buckets >> 64 in halves of 32 bits, so that no sum exceeds 64 bits.
     many, half = np.uint64(buckets), np.uint64(32)
     low = (keys & np.uint64(0xFFFF_FFFF)) * many >> half
     return ((keys >> half) * many + low >> half).astype(np.int64)

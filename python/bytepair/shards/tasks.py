@@ -1,4 +1,4 @@
-"""One task of a run: all that a worker calls. It needs the folder of the run, and nothing else."""
+"""One task of a run: the entry point of workers. It needs only the folder of the run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import CorpusError, IntegrityError
 from bytepair.shards import ledger, packages, plans, sealed
+from bytepair.shards.commit import Commit
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -26,19 +27,19 @@ _STAGES = {
     "count": "counting_tasks",
     "reduce": "counting_tasks",
 }
-"""The module in which the function of a stage is, which has its name."""
+"""The module with the function of each stage; the function has the name of the stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How far a task is.
+    """Progress of a task.
 
     Attributes:
-        worker: Who does it.
-        task: Which it is.
-        bytes: How much of its inputs has been read, as they are stored.
-        documents: How many documents were in it.
-        tokens: How many tokens they are.
+        worker: The name of its worker.
+        task: The stage and number of the task.
+        bytes: The bytes of its inputs read so far, as stored.
+        documents: The documents so far.
+        tokens: The tokens so far.
         ended: Whether it is committed.
     """
 
@@ -74,17 +75,17 @@ def run(
         folder: The folder of the run, with its plan.
         stage: The stage of the task.
         number: Its number in the stage.
-        tell: Gets the progress now and then; an error that it raises ends the task.
-        worker: Who does it, for `tell`; None for the number of the process.
+        tell: Receives the progress from time to time; an error that it raises ends the task.
+        worker: The name of the worker, for `tell`; None for the process id.
 
     Returns:
         The entry of the ledger.
 
     Raises:
-        CorpusError: There is no such task, a stage before it is not done, or a package has another version here.
+        CorpusError: There is no such task, an earlier stage is not done, or a package has another version here.
         ArtifactError: An input cannot be read, or has changed since; or a file cannot be written.
         IntegrityError: The plan, the tokenizer or the ledger is damaged.
-        BytepairError: A document is bad, and the plan says ``raise``.
+        BytepairError: A document is bad, and the policy of the plan is ``raise``.
     """
     work = load(folder)
     tasks = work.plan.stage(stage).tasks
@@ -93,7 +94,7 @@ def run(
     task = (stage, number)
     told = partial(Told, worker or str(os.getpid()), task)
     entry = ledger.known(work.folder, work.plan, task)
-    # A worker that comes late finds that the run is complete, and what stages left for each other gone.
+    # A late worker may find the run complete and intermediate files removed.
     ended = entry is not None and ledger.is_finished(work.folder, work.plan)
     if entry is None or not (ended or ledger.is_kept(work.folder, entry)):
         packages.check(work.plan)
@@ -104,7 +105,7 @@ def run(
             if tell:
                 tell(told(passed, documents, tokens, ended=False))
 
-        with ledger.Commit(work.folder, work.plan, task) as commit:
+        with Commit(work.folder, work.plan, task) as commit:
             entry = commit.commit(do(work, task, commit.folder, progress))
     if tell:
         tell(told(entry["read"], entry.get("documents", 0), entry.get("tokens", 0), ended=True))
@@ -117,8 +118,8 @@ _at_hand: dict[str, Work] = {}
 
 @contextmanager
 def at_hand(folder: Path, plan: Plan, tokenizer: Tokenizer) -> Iterator[None]:
-    """Within this context, tasks that are done in this process take what was written instead of reading it again."""
-    # What a subclass does is not what a worker elsewhere would do.
+    """A context in which tasks of this process reuse the plan and tokenizer instead of reading them again."""
+    # A subclass may behave differently from the tokenizer that other workers load.
     if type(tokenizer) is Tokenizer:
         _at_hand[str(folder)] = Work(folder, plan, tokenizer)
     try:
@@ -128,10 +129,10 @@ def at_hand(folder: Path, plan: Plan, tokenizer: Tokenizer) -> Iterator[None]:
 
 
 def load(folder: str) -> Work:
-    """The plan and the tokenizer of a run, kept for the next task of it.
+    """The plan and the tokenizer of a run, cached for its next task.
 
     Raises:
-        ArtifactError, FormatError, IntegrityError: As `plans.read`; the tokenizer is not the one of the plan.
+        ArtifactError, FormatError, IntegrityError: As `plans.read`; the tokenizer differs from the one in the plan.
     """
     if work := _at_hand.get(folder):
         return work
@@ -144,7 +145,7 @@ def _load(folder: str, _plan: bytes) -> Work:
 
 
 def read(folder: str) -> Work:
-    """The plan and the tokenizer of a run as they are now. Errors as `load`."""
+    """The plan and the tokenizer of a run, read from its folder. Errors as `load`."""
     place = Path(folder)
     plan = plans.read(place)
     tokenizer = None
@@ -152,7 +153,7 @@ def read(folder: str) -> Work:
         tokenizer = Tokenizer.from_file(place / plans.TOKENIZER)
         if tokenizer.fingerprint != plan.tokenizer:
             raise IntegrityError(
-                "the tokenizer of the run is not the one that was planned with",
+                "the tokenizer of the run is not the one of its plan",
                 file=str(place / plans.TOKENIZER),
                 remedy="write into a new folder",
             )

@@ -1,4 +1,4 @@
-"""How far a run is: what its workers tell, added up."""
+"""Progress of a run: the sum of the progress that its workers report."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _LEAST_SECONDS = 0.2
 
 
 class Watch:
-    """Adds up what workers tell, as a context, and reports it.
+    """A context that adds up the progress of workers and reports it.
 
-    Of a task counts the most that any worker told of it: one that is done again, or that two workers do, does not make
+    It keeps the highest progress reported for each task: a task that is repeated, or done by two workers, never makes
     the run go back.
 
     Args:
         folder: The folder of the run.
         plan: Its plan.
-        report: Is given a `bytepair.progress.RunProgress` now and then, and one that is `ended` for each stage.
+        report: Receives a `bytepair.progress.RunProgress` from time to time, and one that is `ended` for each stage.
     """
 
     def __init__(self, folder: Path, plan: Plan, report: Report | None) -> None:
@@ -46,7 +46,7 @@ class Watch:
         self._phase: _Phase | None = None
 
     def begin(self, stage: Stage, left: Sequence[TaskName]) -> None:
-        """A stage begins, of which these tasks are left."""
+        """Begins a stage with these tasks left to do."""
         if self._report:
             with self._lock:
                 self._end()
@@ -54,10 +54,10 @@ class Watch:
                 self._tell(self._phase)
 
     def told(self, state: Told) -> None:
-        """A worker has something to tell."""
+        """Takes a progress report of a worker."""
         if self._report:
             with self._lock:
-                # What is told late may be of a stage that has ended.
+                # A late report may belong to a stage that has ended.
                 if self._phase and state.task[0] == self._phase.stage.name:
                     self._phase.take(state)
                     if time.perf_counter() - self._phase.reported >= _LEAST_SECONDS:
@@ -85,7 +85,7 @@ class Watch:
 
 @dataclass(slots=True)
 class _Amounts:
-    """How much of a task is done."""
+    """Progress of a task."""
 
     done: int = 0
     documents: int = 0
@@ -93,7 +93,7 @@ class _Amounts:
 
 
 class _Phase:
-    """One stage under way."""
+    """A stage in progress."""
 
     def __init__(self, folder: Path, plan: Plan, stage: Stage, left: set[int]) -> None:
         self.stage = stage
@@ -109,11 +109,11 @@ class _Phase:
             self._sizes = sizes(plan)
             self._total = sum(self._sizes)
         else:
-            # What shards are made of again was counted when it was encoded; tables have no tokens.
+            # Later stages of shards process the tokens counted when encoding; tables have no tokens.
             _, tokens = _sums(folder, plan, ((first.name, n) for n in range(len(first.tasks))))
             self._unit = "tokens" if tokens else "tasks"
             self._total = tokens or len(stage.tasks)
-            # How many tokens a task will have is not known before it ends.
+            # The tokens of a task are not known before it ends.
             self._sizes = [0 if tokens else 1] * len(stage.tasks)
         if self._unit == "tokens":
             self._so_far.done = self._so_far.tokens
@@ -123,7 +123,7 @@ class _Phase:
         self._workers: dict[str, Worker] = {}
 
     def take(self, told: Told) -> None:
-        """Takes in what a worker told."""
+        """Adds a progress report of a worker."""
         number = told.task[1]
         if number not in self._left:
             # Another worker has ended it, in this run or before.
@@ -153,7 +153,7 @@ class _Phase:
         self._workers[told.worker] = Worker(told.worker, task, 0 if idle else done, 0 if idle else size, ended)
 
     def state(self, *, ended: bool) -> RunProgress:
-        """How far the stage is."""
+        """Progress of the stage."""
         under_way = self._under_way.values()
         return RunProgress(
             phase=self.stage.name,
@@ -172,9 +172,9 @@ class _Phase:
 
 
 def sizes(plan: Plan) -> list[int]:
-    """The bytes of inputs, as they are stored, that each task of the first stage reads.
+    """The bytes of inputs, as stored, that each task of the first stage reads.
 
-    Where portions are no bytes, each has the same share of its input. Together they are the bytes of all inputs.
+    If portions are not in bytes, each gets an equal share of its input. The sum is the bytes of all inputs.
 
     Args:
         plan: The plan.
@@ -202,7 +202,7 @@ def _in_bytes(input: Input) -> bool:
 
 
 def _sums(folder: Path, plan: Plan, tasks: Iterable[TaskName]) -> tuple[int, int]:
-    """The documents and the tokens of those of the tasks that are done."""
+    """The documents and tokens of the finished ones among these tasks."""
     documents = tokens = 0
     for task in tasks:
         if entry := ledger.entry(folder, plan, task):

@@ -131,7 +131,7 @@ def _open_parquet(address: str, stack: ExitStack) -> tuple[Any, int]:
 
 
 def row_group_bytes(path: str) -> list[int]:
-    """How large the row groups of a Parquet file are, in bytes before compression.
+    """The sizes of the row groups of a Parquet file, in bytes before compression.
 
     Raises:
         ArtifactError: The file cannot be read, is cut off or damaged.
@@ -146,7 +146,7 @@ def row_group_bytes(path: str) -> list[int]:
 
 
 def record_batches(path: str) -> int:
-    """How many record batches a local file of the Arrow file format has; 1 if it is of the stream format.
+    """The number of record batches in a local file of the Arrow file format; 1 for the stream format.
 
     Raises:
         ArtifactError: The file cannot be read, is cut off or damaged.
@@ -276,7 +276,7 @@ def _ids(array: Any) -> Any:
 
 
 def valid_rows(array: Any) -> NDArray[np.bool_] | None:
-    """Which values of an array are not null; None if none is."""
+    """A mask of the values of an array that are not null; None if no value is null."""
     is_dictionary = hasattr(array, "dictionary")
     if not (array.null_count or is_dictionary):
         return None
@@ -364,7 +364,7 @@ def buffers(array: Any) -> FlatTexts:
 
 
 def _cuts(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
-    """Where to cut texts into groups of at most `size` bytes, or of one text."""
+    """The positions that split texts into groups of at most `size` bytes, or of one text."""
     start = 0
     while start < len(offsets) - 1:
         end = max(int(np.searchsorted(offsets, offsets[start] + size, "right")) - 1, start + 1)

@@ -75,7 +75,7 @@ class ByteReader:
 
     @property
     def position(self) -> int:
-        """How many bytes of the file, as it is on disk, have been read."""
+        """The bytes of the file on disk read so far."""
         return int(self._raw.tell())
 
     def read(self, size: int) -> bytes:

@@ -44,7 +44,7 @@ Source: TypeAlias = "Ungrouped | Mapping[str, Ungrouped]"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How documents, and their ids, are found in an input.
+    """The reading options: they locate documents and their ids in an input.
 
     Attributes:
         field: The column, the JSON field, or the extension of the members of a tar file that hold the text; of members

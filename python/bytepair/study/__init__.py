@@ -1,1 +1,1 @@
-"""How tokenizers work and compare: ``explain``, ``compare`` and ``report``, as plain data."""
+"""Explaining and comparing tokenizers: ``explain``, ``compare`` and ``report``, as plain data."""

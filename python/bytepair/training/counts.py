@@ -1,4 +1,4 @@
-"""Texts -> counts of pieces: a table that can be written, added up, weighted, and trained from."""
+"""Texts -> counts of pieces: a table to write, add up, weight, and train from."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Counted(NamedTuple):
 
     Attributes:
         piece: Its bytes.
-        count: How often it occurs, in units of 1 / `Counts.denominator`.
+        count: The number of occurrences, in units of 1 / `Counts.denominator`.
         group: The group of sources; empty if there are no groups.
-        first_position: Where it occurs first: bytes from the start of the first source, one more after each text.
+        first_position: Its first occurrence: bytes from the start of the first source, plus one per text.
     """
 
     piece: bytes
@@ -52,7 +52,7 @@ class Stages:
         split: The split pattern.
         normalizers: The steps that changed the text before.
         special_tokens: The tokens cut out of it.
-        unicode: The version of Unicode in which classes of characters such as ``\p{L}`` are meant.
+        unicode: The version of Unicode that defines character classes such as ``\p{L}``.
     """
 
     split: str
@@ -72,22 +72,22 @@ class Stages:
                 ]
                 raise TrainingError(
                     f"the counts were made with different {name}: {shown[0]} and {shown[1]}",
-                    remedy="count both sources in the same way",
+                    remedy="count both sources with the same options",
                 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Pieces and how often each occurs, in groups of sources.
+    """Pieces and their numbers of occurrences, by group of sources.
 
     Counts add up: a corpus can be counted in parts, on several machines and threads, and the sum is the table of the
-    whole. Nothing is rounded, and nothing is left out by default. Made by `Counts.of` and `Counts.read`.
+    whole. Counts are exact, and nothing is left out by default. Made by `Counts.of` and `Counts.read`.
 
     Attributes:
         stages: The stages between the texts and their pieces.
         groups: The names of the groups; one empty name if there are none.
         denominator: Counts are in units of one over this; 1 unless weights made it more.
-        digest: Of all sources: see `bytepair.sources.digest.SourceDigest`. None if a part of it is not known.
+        digest: The digest of all sources: see `bytepair.sources.digest.SourceDigest`. None if a part is unknown.
         end: The position after the last source.
 
     Example:
@@ -134,10 +134,10 @@ class Counts:
             field: See `bytepair.sources.source.Reading`.
             delimiter: See `bytepair.sources.source.Reading`.
             errors: As for `bytepair.train`.
-            threads: Up to how many threads count; None for all cores. The counts are the same with any number.
+            threads: The most threads; None for all cores. The counts are the same with any number.
             memory: The memory limit of all tables, such as ``"2GB"``; the rest goes to temporary files.
                 None for no limit. The counts are the same with any limit.
-            start: The position of the source's first byte among all sources, where others before it are counted
+            start: The position of the source's first byte among all sources, if earlier ones are counted
                 elsewhere; only ``first_seen`` and ``first_position`` depend on it.
             digest: Whether files are read once more for `digest`.
             progress: As for `bytepair.train`.
@@ -159,12 +159,12 @@ class Counts:
         return cls(stages, groups, 1, total, end, counter.finish(threads=threads), limit)
 
     def __len__(self) -> int:
-        """The number of rows: of distinct pieces, if there are no groups."""
+        """The number of rows: the distinct pieces, if there are no groups."""
         return len(self.core)
 
     @property
     def spilled(self) -> tuple[int, int]:
-        """How many sorted runs went to disk because memory was short, and their bytes."""
+        """The number of sorted runs written to disk for lack of memory, and their bytes."""
         return self.core.spilled
 
     @property
@@ -178,17 +178,17 @@ class Counts:
         return sum(size for _, _, _, size in self.core.totals())
 
     def __iter__(self) -> Iterator[Counted]:
-        """All rows, in order of first occurrence; they are held in memory meanwhile."""
+        """All rows, in order of first occurrence; they are held in memory."""
         return (Counted(piece, count, self.groups[group], first) for piece, group, count, first in self.core.rows())
 
     def top(self, most: int) -> list[Counted]:
-        """The rows with the highest counts, sorted by that; of equal ones the first in order of pieces and groups.
+        """The rows with the highest counts, sorted by count; ties go in order of pieces and groups.
 
         Complexity:
             n log(most) for n rows, and memory for `most` of them.
         """
         if most < 0:
-            raise ValueError(f"top({most}) of a table is nothing; use 0 or more")
+            raise ValueError(f"top({most}) is not a number of rows; use 0 or more")
         rows = self.core.top(most)
         return [Counted(piece, count, self.groups[group], first) for piece, group, count, first in rows]
 
@@ -212,7 +212,7 @@ class Counts:
             factor = denominator // table.denominator
             if factor > MOST:
                 raise TrainingError(
-                    f"the denominators {self.denominator} and {other.denominator} have no common one below 2^64",
+                    f"the denominators {self.denominator} and {other.denominator} share no denominator below 2^64",
                     remedy="use weights with fewer digits",
                 )
             into = [numbers[group] for group in table.groups]
@@ -222,7 +222,7 @@ class Counts:
         )
 
     def weighted(self, weights: Mapping[str, Weight]) -> Counts:
-        """The counts of each group times its weight, exactly: all over one denominator, nothing is rounded.
+        """The counts of each group times its weight, exact over one common denominator.
 
         Args:
             weights: By group; see `bytepair.training.weights.multipliers`. Groups that are not named keep their counts.
@@ -276,7 +276,7 @@ class Counts:
     def _changed(self, factors: list[int], *, renumbered: list[int] | None = None, least: int = 1) -> Counts:
         counter = self._counter()
         numbers = renumbered or list(range(len(self.groups)))
-        # No count can be as high as what is above all: nothing is left then.
+        # No count reaches a minimum above the highest one: no row is left.
         factors = factors if least <= MOST else [0] * len(factors)
         counter.add_counts(self.core, groups=numbers, multipliers=factors, least=min(max(least, 1), MOST))
         return self._finish(counter)
@@ -310,7 +310,7 @@ class Counts:
             memory: As for `of`.
 
         Raises:
-            FormatError: It is no such table.
+            FormatError: It is not a counts table.
             ArtifactError: It cannot be read.
             TrainingError: ``pyarrow`` is not installed.
         """
@@ -349,7 +349,7 @@ class Counts:
         texts = [facts["split"], facts["unicode"], *(text for texts in lists for text in texts)]
         denominator, end = facts["denominator"], facts["end"]
         if not all(type(texts) is list for texts in lists) or not all(type(text) is str for text in texts):
-            raise ValueError("a name is no text")
+            raise ValueError("a name is not text")
         if type(denominator) is not int or type(end) is not int or denominator < 1 or end < 0:
             raise ValueError("a number is out of its range")
         normalizers, special_tokens, groups = map(tuple, lists)

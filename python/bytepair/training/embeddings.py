@@ -32,19 +32,19 @@ def resize_embeddings(
     fill: Fill = "mean_of_parts",
     rows: int | None = None,
 ) -> NDArray[Any]:
-    """The matrix of one tokenizer, a row for each id, as another tokenizer needs it: embedding or output layer.
+    """Rebuilds an embedding or output layer, a matrix with a row per id, for another tokenizer.
 
-    Tokens that both tokenizers have keep their rows, whatever their ids: those with equal bytes, and added tokens with
-    equal content. A new token gets the row that `fill` says. Rows that belong to no token, be they holes between ids or
-    padding behind them, are zeros in the result.
+    Tokens in both tokenizers keep their rows, whatever their ids: those with equal bytes, and added tokens with equal
+    content. A new token gets a row by `fill`. Rows without a token (holes between ids, and padding behind them) are
+    zeros in the result.
 
     Args:
-        matrix: Shape ``(old.vocab_size, dim)``, of any dtype. What is no array is made one by ``numpy.asarray``; the
-            matrix is not changed. Give a bias as one column: ``bias[:, None]``.
+        matrix: Shape ``(old.vocab_size, dim)``, of any dtype. Other types are converted by ``numpy.asarray``; the
+            matrix is not changed. Pass a bias as one column: ``bias[:, None]``.
         old: The tokenizer of the matrix, or any name that `bytepair.load` takes.
         new: The tokenizer of the result, likewise.
-        fill: ``mean_of_parts``: the mean of the rows of the ids that the old tokenizer gives the token's bytes;
-            ``mean``: the mean of the rows of all its tokens; ``zeros``; or a call that gets the token's bytes and gives
+        fill: ``mean_of_parts``: the mean of the rows of the ids of the token's bytes in the old tokenizer;
+            ``mean``: the mean of the rows of all its tokens; ``zeros``; or a callable from the token's bytes to
             a row. Means are taken in float64.
         rows: For padded matrices: the number of rows of the result, from ``new.vocab_size`` on. The matrix may then
             have more rows than ``old.vocab_size``; they are dropped. For a multiple of 128:
@@ -56,9 +56,9 @@ def resize_embeddings(
 
     Raises:
         FormatError: `matrix` has other than two dimensions, fewer rows than ``old.vocab_size``, or more and `rows` is
-            not given; `rows` is below ``new.vocab_size``; a mean of integers is asked for; a call gives a row of
+            not given; `rows` is below ``new.vocab_size``; a mean of integers is requested; a callable returns a row of
             another shape.
-        EncodeError: A byte of a new token has no token in the old vocabulary, so that it has no parts.
+        EncodeError: A byte of a new token has no token in the old vocabulary, so it has no parts.
 
     Time: linear in the result, and a Python step for each token.
 
@@ -75,7 +75,7 @@ def resize_embeddings(
     matrix = np.asarray(matrix)
     total = _check(matrix, old, new, fill, rows)
     kept, fresh, holes = _correspondence(old, new, total)
-    # Rows of no old token are overwritten; taking their place by row 0 lets one call copy all without a second matrix.
+    # Rows without an old token are overwritten; copying row 0 into them lets one call copy all without a second matrix.
     result = np.empty((total, matrix.shape[1]), matrix.dtype)
     if len(matrix):
         np.take(matrix, kept, axis=0, out=result, mode="clip")
@@ -105,29 +105,29 @@ def _check(matrix: NDArray[Any], old: Tokenizer, new: Tokenizer, fill: Fill, row
         raise ValueError(f"fill={fill!r} is unknown; use one of {', '.join(_FILLS)}, or a callable")
     if matrix.ndim != 2:
         raise FormatError(
-            f"the matrix has {matrix.ndim} dimensions", remedy="give a row for each id: shape (vocab_size, dim)"
+            f"the matrix has {matrix.ndim} dimensions", remedy="pass a row for each id: shape (vocab_size, dim)"
         )
     if len(matrix) < old.vocab_size:
         raise FormatError(
             f"the matrix has {len(matrix)} rows, and the old tokenizer {old.vocab_size} ids",
-            remedy="give the tokenizer that the matrix belongs to",
+            remedy="pass the tokenizer that the matrix belongs to",
         )
     if len(matrix) > old.vocab_size and rows is None:
         raise FormatError(
             f"the matrix has {len(matrix)} rows, {len(matrix) - old.vocab_size} more than the old tokenizer has ids",
-            remedy=f"if they are padding, say how many rows the result has, which drops them: rows={new.vocab_size}",
+            remedy=f"if they are padding, pass the rows of the result, which drops them: rows={new.vocab_size}",
         )
     if rows is not None and rows < new.vocab_size:
         raise FormatError(f"rows={rows} is fewer than the {new.vocab_size} ids", remedy=f"use {new.vocab_size} or more")
     if matrix.dtype.kind in "iub" and fill in ("mean", "mean_of_parts"):
         raise FormatError(
-            f"a mean of {matrix.dtype} is no {matrix.dtype}", remedy='convert the matrix, or use fill="zeros"'
+            f"a mean of {matrix.dtype} is not {matrix.dtype}", remedy='convert the matrix, or use fill="zeros"'
         )
     return new.vocab_size if rows is None else rows
 
 
 def _tokens(tokenizer: Tokenizer) -> dict[tuple[bytes, bool], int]:
-    """The id of each token, by its bytes and whether it is an added one."""
+    """The id of each token, keyed by its bytes and whether it is added."""
     spec = tokenizer.spec
     tokens = {(token, False): id for token, id in zip(spec.model.tokens, spec.model.ids, strict=True)}
     tokens.update({(token.content.encode(), True): token.id for token in spec.added_tokens})
@@ -137,7 +137,7 @@ def _tokens(tokenizer: Tokenizer) -> dict[tuple[bytes, bool], int]:
 def _correspondence(
     old: Tokenizer, new: Tokenizer, rows: int
 ) -> tuple[NDArray[np.intp], dict[int, tuple[bytes, bool]], NDArray[np.bool_]]:
-    """For each row the row that it was, the tokens by id that were not there, and which rows are of no token."""
+    """The old row of each row, the new tokens by id, and a mask of rows without a token."""
     known = _tokens(old)
     kept = np.zeros(rows, np.intp)
     holes = np.ones(rows, np.bool_)
@@ -153,7 +153,7 @@ def _correspondence(
 
 
 class _Parts:
-    """What a tokenizer makes of the bytes of tokens that it does not have."""
+    """The ids, in a tokenizer, of tokens that it does not have."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer

@@ -1,4 +1,4 @@
-"""Memory: sizes as people write them, and the peak of this process."""
+"""Memory: parsing sizes such as ``2GB``, and the peak of this process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parse_bytes(size: str | int) -> int:
 
 
 def peak_memory(*, children: bool = False) -> int | None:
-    """Peak memory of this process, in bytes; None where the system does not report it.
+    """Peak memory of this process, in bytes; None if the system does not report it.
 
     Args:
         children: Whether to report the largest child process that has ended instead.
@@ -44,7 +44,7 @@ def peak_memory(*, children: bool = False) -> int | None:
     from pathlib import Path
 
     status = Path("/proc/self/status")
-    # On Linux `getrusage` begins with the memory of the process that started this one.
+    # On Linux `getrusage` includes the memory of the process that started this one.
     if not children and status.is_file():
         found = re.search(r"^VmHWM:\s+(\d+) kB$", status.read_text("utf-8"), re.MULTILINE)
         if found:

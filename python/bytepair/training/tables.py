@@ -58,7 +58,7 @@ def write(path: Path, counts: PieceCounts, groups: Sequence[str], facts: bytes) 
         writer.write_batch(pa.record_batch(columns, schema=schema))
 
     options = {"compression": "zstd", "write_page_checksum": True}
-    # Opened here, since pyarrow could take a path for an address.
+    # Opened here: pyarrow could interpret a path as a URL.
     with files.replacing(path) as temporary, temporary.open("wb") as file:
         try:
             with pq.ParquetWriter(file, schema, **options) as writer:
@@ -72,8 +72,8 @@ def read(path: Path, counter: PieceCounter, shift: int = 0) -> dict[str, Any]:
 
     Args:
         path: The table.
-        counter: Gets the rows.
-        shift: Is added to their first positions.
+        counter: Receives the rows.
+        shift: Added to their first positions.
     """
     pa = arrow(path)
     import pyarrow.parquet as pq

@@ -20,15 +20,14 @@ def multipliers(weights: Mapping[str, Weight]) -> tuple[dict[str, int], int]:
     """The weights over their least common denominator: a count times its multiplier, over the denominator.
 
     Args:
-        weights: The weight of each group, above 0: the decimal that is written, in a ``str`` or ``Decimal``, or a whole
-            number or ``Fraction``. A ``float`` means its shortest decimal, which is the one that was
-            written: 0.7 is 7/10.
+        weights: The weight of each group, above 0: a decimal as ``str`` or ``Decimal``, a whole number, or a
+            ``Fraction``. A ``float`` means its shortest decimal, as written in the source: 0.7 is 7/10.
 
     Returns:
         The multiplier of each group, and the denominator of all: numbers below 2^63 with no common divisor.
 
     Raises:
-        TrainingError: A weight is no number, is not above 0, or takes numbers of 2^63 or more.
+        TrainingError: A weight is not a number, is not above 0, or needs numbers of 2^63 or more.
         TypeError: It is something else.
 
     Example:
@@ -48,7 +47,7 @@ def multipliers(weights: Mapping[str, Weight]) -> tuple[dict[str, int], int]:
 
 
 def parse_weight(argument: str) -> tuple[str, Decimal]:
-    """A group and its weight, as a command line has them: the name ends at the first ``=``, as for `parse_group`.
+    """A group and its weight from a command-line argument: the name ends at the first ``=``, as for `parse_group`.
 
     Raises:
         TrainingError: It is something else.
@@ -65,7 +64,7 @@ def parse_weight(argument: str) -> tuple[str, Decimal]:
 
 
 def parse_group(argument: str) -> tuple[str, str]:
-    """A group and a path or glob of it, as a command line has them: the name ends at the first ``=``.
+    """A group and its path or glob from a command-line argument: the name ends at the first ``=``.
 
     Raises:
         TrainingError: It is something else.
@@ -90,7 +89,7 @@ def _exact(weight: Weight, what: str) -> Fraction:
             decimal = weight if isinstance(weight, Decimal) else Decimal(str(weight))
         except InvalidOperation:
             _refuse(what, weight, "is no number")
-        # Before anything is computed: a short text can mean a number of a billion digits.
+        # Checked before any arithmetic: a short text can denote a number of a billion digits.
         if not decimal.is_finite():
             _refuse(what, weight, "is no number")
         if decimal and (abs(decimal.adjusted()) > _MOST_DIGITS or len(decimal.as_tuple().digits) > _MOST_DIGITS):

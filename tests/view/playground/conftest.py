@@ -1,4 +1,4 @@
-"""What tests of the playground share: the application without a network, asked as its own page asks."""
+"""Fixtures for the playground's tests: the application without a network, and requests like those of its page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Client = Callable[..., TestClient]
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    """Makes a client of a playground; no encoding is at hand."""
+    """Makes a client of a playground; no published encoding is available."""
     made: list[Playground] = []
 
     def make(*, host: str = "127.0.0.1", encodings: Path | None = None, given: Any = None, **limits: Any) -> TestClient:
@@ -36,12 +36,12 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 def ask(client: TestClient, text: Any = "lower low", tokenizers: Any = ("small",), special: Any = "allow") -> Any:
-    """The answer to a text."""
+    """The response to a text."""
     return client.post("/api/picture", json={"text": text, "tokenizers": tokenizers, "special": special})
 
 
 def send(client: TestClient, *files: tuple[str, bytes], **query: Any) -> Any:
-    """The answer to an upload."""
+    """The response to an upload."""
     named = {"name": [name for name, _ in files], "size": [str(len(data)) for _, data in files], **query}
     return client.post(
         "/api/tokenizers",

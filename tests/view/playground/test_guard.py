@@ -1,4 +1,4 @@
-"""Whose requests are answered, and what browsers are told."""
+"""Access control of the playground: answered and refused requests, and the headers sent to browsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are typed: what the server answers, and what it refuses."""
+"""Typed texts: the server's answers, and its refusals."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_deep_json_is_refused(client: Client) -> None:
 
 def test_a_panic_is_an_answer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     class Panic(BaseException):
-        """What the core's panics are to Python."""
+        """A panic of the core, as Python sees it."""
 
     def panics(*_: object) -> bytes:
         raise Panic("broken")

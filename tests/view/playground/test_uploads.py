@@ -1,4 +1,4 @@
-"""Files that somebody uploads: what they become, and what they cannot do."""
+"""Uploaded files: their results, and their limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.view.playground.conftest import Client, ask, send
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where uploads lie for a moment; after each test nothing is left of them."""
+    """The folder where uploads are stored briefly; it is empty after each test."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn long_pieces_go_around_the_ring_while_the_index_grows() {
         let mut recent = Recent::default();
-        // What is read in their place looks like the longest piece there could be.
+        // The bytes read in their place look like the longest possible piece.
         let piece = |number: u32| [&number.to_le_bytes()[..], &vec![255; LONGEST - 4 - number as usize % 99]].concat();
         for number in 0..6000 {
             keep(&mut recent, &piece(number), &[u32::MAX; 900]);

@@ -17,11 +17,12 @@ const AT_ONCE: usize = 1 << 16;
 
 /// A text that grows at its end, and how many ids it has so far: those of the text encoded from scratch.
 ///
-/// Appending only stores the text; a count encodes what is new since the last count. Time is linear in the
-/// text, in whatever pieces it comes and however often it is counted, also if it is one endless word; what comes in many
-/// parts and is counted once takes little more than encoding it. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added tokens that mind what is around
-/// them, or a pattern that another engine than the automaton runs, each count encodes the whole text; with several patterns
-/// in a row, the text since the last cut; and if the vocabulary is not proper, the piece at the end.
+/// Appending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
+/// any parts and any number of counts, also if it is one endless word; a text in many parts that is counted once takes
+/// little more time than encoding it. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added
+/// tokens that depend on their neighbours, or a pattern that another engine than the automaton runs, each count encodes
+/// the whole text; with several patterns in a row, the text since the last cut; and if the vocabulary is not proper,
+/// the piece at the end.
 ///
 /// Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes.
 ///
@@ -51,7 +52,7 @@ pub struct Appender {
     pending: Vec<u8>,
     state: State,
     known: Known,
-    /// The length of a text and its count, while it is what was asked for last.
+    /// The length and the count of the text of the last query.
     counted: Option<(usize, u64)>,
     marks: Marks,
 }
@@ -296,7 +297,7 @@ impl Appender {
         self.state.total + u64::from(start < self.text.len())
     }
 
-    /// The fewest ids that any longer text has that begins with what was counted last.
+    /// The fewest ids of any longer text that begins with the text counted last.
     ///
     /// Time: the length of the longest token.
     pub(super) fn least(&self, tokenizer: &Tokenizer, policy: Policy) -> u64 {

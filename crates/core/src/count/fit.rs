@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 
-/// Bytes for each id that is left, of what is counted at once: less than ids usually have, so that it mostly fits.
+/// Bytes counted at once for each id that is left: fewer than ids usually have, so that they mostly fit.
 const FOR_A_TOKEN: u64 = 3;
 
 /// The most and the fewest bytes that are counted at once.
@@ -46,9 +46,9 @@ impl Tokenizer {
     /// The longest beginning of a text that has at most `limit` ids, cut between characters; on the right side the
     /// longest end. It may be empty.
     ///
-    /// Reads little more than the limit needs, and as long as one piece needs at most so many of the longest tokens.
-    /// Tokenizers whose texts cannot be cut (see [`Appender`]) try each place from the end of the text on: time that grows
-    /// with the square of the text.
+    /// Reads little more than the limit needs; inside one long piece, at most the length of `limit` of the longest
+    /// tokens. Tokenizers whose texts cannot be cut (see [`Appender`]) try each place from the end of the text on: time
+    /// that grows with the square of the text.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], for the text that was read.

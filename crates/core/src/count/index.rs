@@ -108,14 +108,14 @@ impl Index {
                 at = token.end;
             }
         }
-        // What is left is counted when it is asked for; only an error must not wait so long.
+        // The rest is counted when it is queried; only errors must be reported now.
         tokenizer.encode(rest, policy, &mut Count::default())?;
         self.cuts.shrink_to_fit();
         Ok(())
     }
 
     /// The number of ids of an interval of the text, encoded by itself. Tokenizer, text and policy are those of the index;
-    /// `text` gives parts of the text, so that who keeps it as bytes need not look at all of it again.
+    /// `text` returns parts of the text, so that a caller that stores bytes need not validate all of it again.
     ///
     /// Time: that of a search, and of encoding up to twice about 64 bytes; where the text cannot be cut, of encoding what
     /// lies up to the next cut. Without a split pattern it is that of encoding a few tokens, mostly.

@@ -1,7 +1,7 @@
 //! Counting tokens without keeping ids: until a limit, in any interval of a text, of growing texts, and of the longest part
 //! that fits.
 //!
-//! All are built on cuts, places where either side of a text has the ids that it has in the whole, whatever the text further
+//! All are built on cuts, places where either side of a text has the ids that it has in the whole, for any text further
 //! away: counts add up there.
 
 mod appender;

@@ -36,7 +36,7 @@ impl Path {
         for length in (1..=piece.len()).rev() {
             walked[parent(length)].1 += walked[length].1;
         }
-        // Now the second is the size of what is below; it becomes where the next child goes, and then the end.
+        // Now the second is the size of the subtree; it becomes the place of the next child, and then the end.
         let size = walked[0].1;
         walked[0] = (0, 1);
         let mut ends = vec![size];

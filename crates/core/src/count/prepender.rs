@@ -10,7 +10,7 @@ use crate::merge;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 
-/// Text of so many bytes that comes at once is counted from its first cut on, and a cut is looked for after as many.
+/// More bytes of text than this are counted from their first cut on, and a cut is searched for after as many.
 const AT_ONCE: usize = 256;
 
 /// A part of the text without cuts that is longer is kept when it is certain: to work it out again would take too long.
@@ -18,11 +18,11 @@ const KEPT: usize = 1024;
 
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
-/// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the
-/// text, in whatever pieces it comes and however often it is counted, also if it is one endless word. Three kinds of
-/// tokenizers take longer. With normalizers, `prefix_space`, added tokens that mind what is around them, or a pattern that
-/// another engine than the automaton runs, each count encodes the whole text; with several patterns in a row, some hundred
-/// bytes; and if the vocabulary is not proper, it merges the piece at the front.
+/// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
+/// any parts and any number of counts, also if it is one endless word. Three kinds of tokenizers take longer. With
+/// normalizers, `prefix_space`, added tokens that depend on their neighbours, or a pattern that another engine than the
+/// automaton runs, each count encodes the whole text; with several patterns in a row, some hundred bytes; and if the
+/// vocabulary is not proper, it merges the piece at the front.
 ///
 /// Memory: the text twice, and forty bytes for each byte since the first cut and in heads of more than a thousand bytes
 /// without any.
@@ -46,7 +46,7 @@ const KEPT: usize = 1024;
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub struct Prepender {
-    /// The text stands at the end, from `start` on; before it there are spaces.
+    /// The text is stored at the end, from `start` on; before it there are spaces.
     text: String,
     start: usize,
     /// The state of the front; before it in the list, parts further right that are worth keeping for a rollback. Places
@@ -204,7 +204,7 @@ impl Prepender {
         Ok(count? <= limit)
     }
 
-    /// The fewest ids that any longer text has that ends with what was counted last, if all text is one piece; else 0.
+    /// The fewest ids of any longer text that ends with the text counted last, if all text is one piece; else 0.
     ///
     /// Time: the length of the longest token.
     pub(super) fn least(&self, tokenizer: &Tokenizer, policy: Policy) -> u64 {
@@ -214,7 +214,7 @@ impl Prepender {
     }
 }
 
-/// The first cut of a text after `start` and up to `end`, across which no added token can come to stand by prepending more.
+/// The first cut of a text after `start` and up to `end` that no added token can cross after more is prepended.
 fn first_cut(cuts: &Cuts, text: &str, start: usize, end: usize) -> Option<usize> {
     let start = (start.max(cuts.longest_added())..end).find(|&at| text.is_char_boundary(at))?;
     cuts.first(text, start..end)

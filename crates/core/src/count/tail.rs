@@ -14,7 +14,7 @@ use crate::split::added::Matcher;
 use crate::split::{Growing, GrowingPiece, Seams};
 use crate::vocab::Candidates;
 
-/// Text of so many bytes that comes at once is counted up to its last seam.
+/// Text of at least this many bytes is counted up to its last seam.
 const AT_ONCE: usize = 64;
 
 /// The prefixes of longer pieces are kept when the pieces are final: to work them out again would take too long.
@@ -30,7 +30,7 @@ pub(super) struct Stages<'t> {
 }
 
 impl<'t> Stages<'t> {
-    /// None if stages that depend on more than a stretch so far stand before the model, there are several patterns, or
+    /// None if stages before the model depend on more than a stretch so far, there are several patterns, or
     /// the pattern cannot be followed.
     pub(super) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
         let segmenter = tokenizer.segmenter();
@@ -127,7 +127,7 @@ impl Known {
         Ok(count)
     }
 
-    /// Where what is known of a piece is, or would be.
+    /// The position of the known facts of a piece, or where they would be.
     fn place(&self, start: usize) -> std::result::Result<usize, usize> {
         self.pieces.binary_search_by_key(&start, |piece| piece.start)
     }
@@ -160,7 +160,7 @@ impl Split {
     /// Reads on up to `to`, and adds the tokens of the pieces that become final to `total`.
     ///
     /// # Errors
-    /// `Encode`, with the position in the text, if a byte has no token; what comes before its piece is then counted.
+    /// `Encode`, with the position in the text, if a byte has no token; the text before its piece is then counted.
     pub(super) fn read(
         &mut self,
         stages: &Stages,
@@ -216,7 +216,7 @@ impl Split {
         Ok(count)
     }
 
-    /// The fewest tokens that any text has, from the first piece that is not final on, that begins with what was read;
+    /// The fewest tokens, from the first piece that is not final on, of any text that begins with the text read so far;
     /// 0 if nothing better is known. `longest` is the length of the longest token.
     ///
     /// A longer text has a piece end or a token end among the last places, and up to there the tokens are those of a prefix.

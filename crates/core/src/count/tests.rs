@@ -41,7 +41,7 @@ fn with_texts(check: impl Fn(&Tokenizer, &str)) {
         (seed >> 33) as usize % below
     };
     let atoms = ["a", "b", "ab", " ", "  ", "\n", "1", "23", "A", "'s", "é", "日", ".", "/", "<s>", "<", "s>", ">"];
-    // Of the last tokens one is made in two ways, and one in none.
+    // One of the last tokens is made in two ways, and one in none.
     let kinds: [&[&[u8]]; 3] = [&[], &[b"aba", b"ba"], &[b"b1 a"]];
     for more in kinds {
         for pattern in [names::GPT2, names::O200K, ""] {

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 
-/// The least that is read at once, in bytes, and what is read for each token that the limit leaves.
+/// The fewest bytes read at once, and the bytes read for each token that the limit leaves.
 const LEAST: usize = 256;
 const FOR_A_TOKEN: u64 = 3;
 

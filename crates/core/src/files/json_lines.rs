@@ -111,9 +111,9 @@ pub fn fields(data: &[u8], wanted: Wanted, on_invalid: OnInvalid, first: bool) -
 /// # Errors
 /// `Format`, if it is none, has no field with a text, or that is no text; `Encode`, if it holds half a surrogate pair.
 pub(crate) fn line_of<'l>(line: &'l str, wanted: Wanted, on_invalid: OnInvalid) -> Result<Line<'l>> {
-    // What goes wrong at its end is not said to be in the next one.
+    // An error at its end must not be reported in the next line.
     let line = line.trim_ascii_end();
-    // Of a text the parser takes control characters as they are, which JSON does not allow; white space is none of them.
+    // The parser accepts control characters in a text, which JSON does not allow; white space is none of them.
     let controls = line.bytes().any(|byte| byte < b' ');
     let strict = if controls { serde_json::from_str::<IgnoredAny>(line).map(|_| ()) } else { Ok(()) };
     let parse = |id_is_text| {
@@ -185,7 +185,7 @@ fn one_for_each_surrogate(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
-        // Of three invalid bytes in a row the first can only be the one that surrogates start with.
+        // The first of three invalid bytes in a row can only be the first byte of an encoded surrogate.
         if chunk.invalid().first() == Some(&0xED) {
             text.push(char::REPLACEMENT_CHARACTER);
         }

@@ -220,7 +220,7 @@ impl SentencePiece {
     fn plain_run(&self, bytes: &[u8], at: usize) -> usize {
         let length = bytes[at..].iter().take_while(|&&byte| self.plain[usize::from(byte)]).count();
         let end = at + length;
-        // What follows the last one may change it, unless it is ASCII.
+        // A character after the last one may change it, unless it is ASCII.
         if length > 0 && bytes.get(end).is_some_and(|next| !next.is_ascii()) { end - 1 } else { end }
     }
 

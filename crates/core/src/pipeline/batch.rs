@@ -1,6 +1,6 @@
 //! Many texts, or one long text, encoded by several threads: the ids are those of one thread.
 //!
-//! Short texts are handed out in groups and long ones in parts, so that work balances whatever the texts are. The ids of
+//! Short texts are handed out in groups and long ones in parts, so that work balances for all texts. The ids of
 //! a worker are copied to their place in the one result as soon as all before them are there.
 //!
 //! Long because a fifth of it is tests, and because texts, spans and parts are distributed by one scheme.
@@ -71,7 +71,7 @@ impl<'a> Batch<'a> {
 pub struct Run<'a> {
     /// Up to how many threads; None for all cores, where there is enough to do.
     pub threads: Option<usize>,
-    /// Set by whoever no longer wants the result.
+    /// Set by a caller that no longer wants the result.
     pub stop: Option<&'a AtomicBool>,
 }
 
@@ -84,7 +84,7 @@ impl Run<'_> {
 
 /// A sink that others can be put behind.
 pub trait Gather: Sink + Default + Send {
-    /// Makes room for what so many bytes of text are likely to become.
+    /// Reserves room for the likely ids of this many bytes of text.
     fn expect(&mut self, bytes: usize);
     /// How many ids it was given.
     fn total(&self) -> usize;
@@ -282,7 +282,7 @@ impl Tokenizer {
             Fault::Error { error, cut } if !cut || error.kind == Kind::Interrupted => return Err(error.row(row)),
             _ => {}
         }
-        // What went wrong in a part may be the cut's fault, or not the first thing that is wrong in the text.
+        // An error in a part may be due to the cut, or not be the first error in the text.
         self.encode_rows(batch, row..row + 1, policy, run, &mut Chunk::<Count>::default())?;
         work(Portions { part: usize::MAX, ..portions }).map_err(|fault| match *fault {
             (row, Fault::Error { error, .. }) => error.row(row),
@@ -328,7 +328,7 @@ impl Tokenizer {
         (tasks, longs)
     }
 
-    /// Does the tasks; of all errors, gives the one in the first text at fault, and which that is.
+    /// Runs the tasks; returns the error in the first faulty text, and the number of that text.
     #[allow(clippy::too_many_arguments, reason = "what a call consists of")]
     fn work<S: Gather>(
         &self,
@@ -352,7 +352,7 @@ impl Tokenizer {
         let faulty_row = AtomicUsize::new(usize::MAX);
         parallel::fold(tasks.len(), threads, Chunk::<S>::default, |chunk, at| {
             let number = order[at];
-            // What comes before a fault is still done: there may be another one.
+            // Tasks before a fault still run: they may have another one.
             if tasks[number].row() > faulty_row.load(Ordering::Relaxed) {
                 return;
             }

@@ -33,8 +33,9 @@ pub struct Located {
 impl Tokenizer {
     /// The ids of a text with their places, in order.
     ///
-    /// A token that covers a part of a character has the place of the whole character; one that stands for nothing in the
-    /// text has an empty place. Time: some times that of encoding; memory: eight bytes for each byte between two added tokens.
+    /// A token that covers a part of a character has the place of the whole character; one without a source in the text
+    /// has an empty place. Time: some times that of encoding; memory: eight bytes for each byte between two added
+    /// tokens.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
@@ -66,7 +67,7 @@ impl Tokenizer {
     /// The added tokens of a text: their ids, and places in bytes; with `trusted` those of [`Tokenizer::locate_trusted`].
     ///
     /// # Errors
-    /// `Pattern`, where a pattern of a normalizer gives up.
+    /// `Pattern`, if a pattern of a normalizer exceeds its step budget.
     pub fn added_in(&self, text: &str, trusted: Option<&[Range<usize>]>) -> Result<Vec<(u32, Range<usize>)>> {
         let admitted = trusted.map_or(Admitted::By(ALL), Admitted::In);
         let segmenter = self.segmenter();
@@ -132,7 +133,7 @@ impl<'t> Admitted<'t> {
         }
     }
 
-    /// As [`each_part`], for a text of which `origin` says where in the original text a range is from.
+    /// As [`each_part`], for a text whose ranges `origin` maps to the original text.
     fn each(
         self,
         matcher: Option<&Matcher>,
@@ -156,7 +157,7 @@ impl<'t> Admitted<'t> {
     }
 }
 
-/// Whether an added token is nothing but white space, as some vocabularies have it for runs; U+2581 stands for a space.
+/// Whether an added token is only white space, as in vocabularies with tokens for runs; U+2581 represents a space.
 #[must_use]
 pub fn is_white(content: &str) -> bool {
     content.chars().all(|character| character.is_whitespace() || character == '\u{2581}')

@@ -8,7 +8,7 @@ use crate::segment::{Policy, Visit};
 use crate::split::added::AddedToken;
 use crate::vocab::Vocab;
 
-/// Appends the ids of one piece, as the tokenizer would give them if `merger` did the merging.
+/// Appends the ids of one piece, as the tokenizer would return them if `merger` did the merging.
 ///
 /// A piece that is a token is taken whole where merging does not decide it, else it is merged as well. Time: that of the
 /// algorithm.

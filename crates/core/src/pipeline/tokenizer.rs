@@ -23,9 +23,9 @@ use crate::vocab::Vocab;
 /// A stretch of input: text from anywhere, or a token that the caller vouches for.
 #[derive(Clone, Copy, Debug)]
 pub enum Span<'a> {
-    /// Text, in which added tokens are treated as the policy says.
+    /// Text, in which the policy decides how added tokens are treated.
     Text(&'a str),
-    /// The added token with this content, whatever the policy.
+    /// The added token with this content, under every policy.
     Control(&'a str),
 }
 
@@ -54,7 +54,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// A model that is spelled in characters, from its columns and what else there is to say of it ([`WordModel::new`]).
+    /// A model that is spelled in characters, from its columns and its other settings ([`WordModel::new`]).
     ///
     /// # Errors
     /// `Format`, if they do not make a model.
@@ -288,7 +288,7 @@ impl Tokenizer {
     /// Sends the ids of a text to `sink`. Time: n log n in the length of the longest piece, else linear.
     ///
     /// # Errors
-    /// `SpecialToken`, `Encode` and `Pattern`, with the position; `sink` then holds the ids of what comes before.
+    /// `SpecialToken`, `Encode` and `Pattern`, with the position; `sink` then holds the ids of the text before it.
     pub fn encode(&self, text: &str, policy: Policy, sink: &mut impl Sink) -> Result<()> {
         self.segmenter.walk(text, policy, &mut self.model.encoder(sink))
     }
@@ -372,7 +372,7 @@ impl Tokenizer {
         Ok(self.without_prefix(decoder.finish()))
     }
 
-    /// The text of some ids, as the decoders make it. Where tokens are bytes U+FFFD stands for what is not UTF-8.
+    /// The text of some ids, as the decoders make it. Where tokens are bytes, U+FFFD replaces those that are not UTF-8.
     ///
     /// # Errors
     /// As [`Tokenizer::decode`]; `Pattern`, if the pattern of a decoder exceeds its step budget.
@@ -412,8 +412,8 @@ impl Tokenizer {
         self.spelled.as_ref().is_none_or(|(_, maker)| maker.is_by_token())
     }
 
-    /// A decoder for about so many ids, which are given to it in any number of parts; only where tokens are decoded one by
-    /// one. What decoding takes off the beginning of the text is still there.
+    /// A decoder for about `ids` ids, pushed in any number of parts; only if tokens are decoded one by one. The start
+    /// of the text that decoding strips is still there.
     #[must_use]
     pub fn decoder(&self, ids: usize, skip_special_tokens: bool) -> Decoder<'_> {
         let table = self.table.get_or_init(|| {
@@ -449,7 +449,7 @@ impl Tokenizer {
         self.spelled.as_ref().and_then(|(_, maker)| maker.stripped())
     }
 
-    /// Decoded bytes without what is taken off their beginning.
+    /// Decoded bytes without the prefix that decoding strips.
     #[must_use]
     pub fn without_prefix(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         if let Some((character, most)) = self.stripped() {
@@ -460,7 +460,7 @@ impl Tokenizer {
         bytes
     }
 
-    /// The error that says that no token has this id.
+    /// The error for an id without a token.
     #[must_use]
     pub fn invalid_id(&self, id: impl std::fmt::Display) -> Error {
         Error::new(Kind::InvalidId, format!("no token has id {id}"))
@@ -468,7 +468,7 @@ impl Tokenizer {
     }
 }
 
-/// The text from `start` of what is joined so far, between two control tokens.
+/// The text from `start` of the joined parts so far, between two control tokens.
 #[derive(Clone, Copy)]
 struct Stretch<'a> {
     start: usize,

@@ -50,7 +50,7 @@ pub(super) fn portable(block: &[u8; BLOCK]) -> Masks {
     const HIGH: u64 = 0x80 * ONES;
     let (words, _) = block.as_chunks::<8>();
     let words: [u64; 8] = std::array::from_fn(|number| u64::from_le_bytes(words[number]));
-    // Of each word the high bits of its bytes, which the multiplication moves together.
+    // The high bits of the bytes of each word, which the multiplication gathers.
     let mask = |of: &dyn Fn(u64) -> u64| {
         words
             .iter()

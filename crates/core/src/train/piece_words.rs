@@ -23,8 +23,8 @@ pub(super) fn for_each_piece(counts: &PieceCounts, mut take: impl FnMut(&str, u6
     counts.for_each(|row| take(text_of(&row)?, row.count))
 }
 
-/// Calls `take(word, spaced, count)` for each word of each piece; `spaced` says whether white space or [`SPACE`] is in front
-/// of it within its piece. White space itself belongs to no word.
+/// Calls `take(word, spaced, count)` for each word of each piece; `spaced` is whether white space or [`SPACE`] precedes
+/// it within its piece. White space itself belongs to no word.
 ///
 /// # Errors
 /// As [`for_each_piece`].

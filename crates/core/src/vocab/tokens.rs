@@ -381,7 +381,7 @@ impl Tokens {
     /// The index of a token, if these bytes are one.
     #[inline]
     pub(super) fn index_of_token(&self, token: &[u8]) -> Option<usize> {
-        // What is longer than every token is not read.
+        // A text longer than every token is not hashed.
         if token.len() > self.longest || self.ends.is_empty() {
             return None;
         }

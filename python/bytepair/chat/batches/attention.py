@@ -58,16 +58,7 @@ def block_mask(segment_ids: NDArray[np.int64], *, additive: bool = False) -> NDA
 
 
 def find_segments(placed: Sequence[Placed], rows: int, length: int) -> tuple[NDArray[np.int32], int]:
-    """Compute the segment starts in the flattened rows, followed by the end; and the longest segment in tokens.
-
-    Args:
-        placed: The examples in the rows.
-        rows: The number of rows; none is empty.
-        length: The number of tokens in a row.
-
-    Raises:
-        LimitError: There are more than 2**31 - 1 cells.
-    """
+    """Compute the segment starts in the flattened rows, followed by the end; and the longest segment in tokens."""
     import numpy as np  # noqa: PLC0415 (as above)
 
     _check_cells(rows, length)

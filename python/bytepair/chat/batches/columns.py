@@ -37,11 +37,7 @@ class Example(Protocol):
 
 
 def columns(example: Example, row: int) -> tuple[NDArray[np.int64], ...]:
-    """Return the arrays of an example, in the order of `COLUMNS`.
-
-    Raises:
-        ValueError: They are not integers in one dimension each, differ in length, or are padded.
-    """
+    """Return the arrays of an example, in the order of `COLUMNS`, or raise ValueError for what is wrong with them."""
     import numpy as np  # noqa: PLC0415 (only padding and packing need it)
 
     arrays = []

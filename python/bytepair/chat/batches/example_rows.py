@@ -139,13 +139,10 @@ class ExampleRows:
             ``input_ids``, ``labels`` and ``position_ids`` of shape (1, rows * tokens); ``cu_seq_lens_q`` and
             ``cu_seq_lens_k``, which are `cu_seqlens`; ``max_length_q`` and ``max_length_k``, which are `max_seqlen`.
         """
-        names = ("input_ids", "labels", "position_ids")
-        lengths = ("cu_seq_lens_q", "cu_seq_lens_k")
-        most = ("max_length_q", "max_length_k")
         return {
-            **{name: getattr(self, name).reshape(1, -1) for name in names},
-            **dict.fromkeys(lengths, self.cu_seqlens),
-            **dict.fromkeys(most, self.max_seqlen),
+            **{name: getattr(self, name).reshape(1, -1) for name in ("input_ids", "labels", "position_ids")},
+            **dict.fromkeys(("cu_seq_lens_q", "cu_seq_lens_k"), self.cu_seqlens),
+            **dict.fromkeys(("max_length_q", "max_length_k"), self.max_seqlen),
         }
 
 
@@ -156,12 +153,7 @@ def _is_numpy(array: object) -> bool:
 
 
 def tensor_of(kind: str | None) -> Callable[[NDArray[Any]], Any]:
-    """The function that converts an array to the kind that `return_tensors` names.
-
-    Raises:
-        ValueError: The kind is unknown.
-        ImportError: torch is not installed.
-    """
+    """The function that converts an array to the kind that `return_tensors` names."""
     convert = converter(kind)
     if convert is None:
         raise ValueError('return_tensors=None is not supported here; use "np" or "pt"')
@@ -175,18 +167,7 @@ def fill(
     pad_id: int,
     tensors: Tensors,
 ) -> ExampleRows:
-    """Fills rows with examples.
-
-    Args:
-        all_columns: The arrays of every example, in the order of `COLUMNS`.
-        placed: The place of each example in the rows, by row and start; between two of a row there is no gap.
-        shape: Rows and tokens.
-        pad_id: The id of padding.
-        tensors: The kind of the arrays.
-
-    Raises:
-        LimitError: There are more cells than `cu_seqlens` can count.
-    """
+    """Fills rows of a shape (rows, tokens) with the columns of examples, which are placed by row, then without gaps."""
     import numpy as np  # noqa: PLC0415 (as above)
 
     cu_seqlens, longest = find_segments(placed, *shape)

@@ -6,15 +6,11 @@ import heapq
 from typing import TypeAlias
 
 Sizes: TypeAlias = "list[tuple[int, int]]"
-"""Examples: the index and the number of tokens of each."""
+"""Examples: the index and the number of tokens of each, at most those of a row."""
 
 
 def in_order(sizes: Sizes, length: int) -> list[Sizes]:
-    """Start a new row when the next example does not fit.
-
-    Args:
-        sizes: The examples, each of at most `length` tokens.
-        length: The number of tokens in a row.
+    """Start a new row of `length` tokens when the next example does not fit.
 
     Example:
         >>> in_order([(0, 3), (1, 4), (2, 2), (3, 1)], 6)
@@ -32,17 +28,11 @@ def in_order(sizes: Sizes, length: int) -> list[Sizes]:
 
 
 def best_fit(sizes: Sizes, length: int) -> list[Sizes]:
-    """Best-fit decreasing: place the longest examples first, each in the fullest row that has room.
+    """Best-fit decreasing: place the longest examples first, each in the fullest row of `length` tokens that has room.
 
-    Ties go to the first such row. It needs at most 11/9 of the minimum number of rows, plus one.
-
-    Args:
-        sizes: The examples, each of at most `length` tokens.
-        length: The number of tokens in a row.
-
-    Returns:
-        Rows in the order of their first example, and the examples of a row in the given order. Time is
-        O(n log(n * length)) for n examples.
+    Ties go to the first such row. It needs at most 11/9 of the minimum number of rows, plus one, in time
+    O(n log(n * length)) for n examples. Rows are in the order of their first example, and the examples of a row in the
+    given order.
 
     Example:
         >>> best_fit([(0, 3), (1, 4), (2, 2), (3, 1)], 6)

@@ -32,9 +32,7 @@ def digest(part: object) -> bytes:
 def canonical(part: object) -> Iterator[bytes]:
     """Yield the bytes of a value: its type, its size and its content, so that different values have different bytes.
 
-    Raises:
-        TypeError: The value is not None, a bool, int, float, str, bytes, an array of numbers, a dataclass, or a list,
-            tuple or mapping of these.
+    Values are those of `EncodingCache.key`; TypeError for any other.
     """
     if part is None or isinstance(part, bool):
         yield {None: b"N", True: b"T", False: b"F"}[part]

@@ -14,6 +14,7 @@ import numpy as np
 
 from bytepair import _core
 from bytepair.call.post_processing import post_processor
+from bytepair.chat.batches.columns import IGNORED
 from bytepair.chat.encoding import labels as labelling
 from bytepair.chat.encoding import reserved
 from bytepair.chat.rendering.render import render
@@ -61,11 +62,7 @@ class ChatOptions:
     limits: Limits | None = None
 
     def check(self) -> None:
-        """Validate the options.
-
-        Raises:
-            ValueError: An option is unknown or out of range.
-        """
+        """Raise ValueError for an option that is unknown or out of range."""
         if self.policy not in reserved.POLICIES:
             raise ValueError(f"policy={self.policy!r} is unknown; use {', '.join(map(repr, reserved.POLICIES))}")
         if self.truncation not in ("left", "right", None):
@@ -173,12 +170,7 @@ def encode_chat(
 
 
 def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions) -> Rendered:
-    """Render a conversation after its policy for reserved literals was applied.
-
-    Raises:
-        SpecialTokenError: Content holds a reserved literal, and the policy is ``"reject"``.
-        EncodeError: Content holds a lone surrogate.
-    """
+    """Render a conversation by its policy for reserved literals; lone surrogates are always refused."""
     reserved.refuse_surrogates(messages, options.others)
     if options.policy == "reject":
         reserved.refuse(tok, messages, options.others)
@@ -260,7 +252,7 @@ def located(tok: CompiledTokenizer, rendered: Rendered, options: ChatOptions) ->
 def label(offsets: Ints, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints, Ints]:
     """The labels, and the indices of labelled tokens only partly inside a trained span."""
     overlap, beyond = labelling.overlapping(offsets, intervals)
-    return np.where(overlap, ids, labelling.IGNORED), np.flatnonzero(beyond)
+    return np.where(overlap, ids, IGNORED), np.flatnonzero(beyond)
 
 
 def _arrays(
@@ -279,7 +271,7 @@ def _arrays(
     keep = slice(max(0, len(ids) - room), None) if options.truncation == "left" else slice(room)
     kept, places = ids[keep], offsets[keep]
     labels, straddling = label(places, kept, intervals)
-    nothing = np.full(len(before) + len(behind), labelling.IGNORED, dtype=np.int64)
+    nothing = np.full(len(before) + len(behind), IGNORED, dtype=np.int64)
     end = len(rendered.text)
     at = np.array([(0, 0)] * len(before) + [(end, end)] * len(behind), dtype=np.int64).reshape(-1, 2)
     split = len(before)
@@ -324,14 +316,9 @@ def _key(tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interva
 
 
 def check_trained(example: ChatExample) -> None:
-    """Refuse an example without a label.
-
-    Raises:
-        TemplateError: No selected message has any text.
-        LimitError: Truncation removed all labels.
-    """
+    """Refuse an example without a label: no selected message has text, or truncation removed all labels."""
     options = example.options
-    if options.train_on is None or (example.labels != labelling.IGNORED).any():
+    if options.train_on is None or (example.labels != IGNORED).any():
         return
     if example.intervals and example.dropped:
         raise LimitError(

@@ -22,8 +22,6 @@ from bytepair.errors import TemplateError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from bytepair.call.options import Ids
     from bytepair.chat.encoding.example import Ints
     from bytepair.model.compiled import CompiledTokenizer
@@ -119,9 +117,11 @@ def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tup
     decoded = tok.decode(wrote.tolist())
     if data.decode("utf-8", "replace") == decoded:
         # The number of characters that begin before each byte.
-        begun = np.concatenate([[0], np.cumsum(np.frombuffer(data, dtype=np.uint8) & 0xC0 != 0x80)])
+        begins = np.frombuffer(data, dtype=np.uint8) & 0xC0 != 0x80
+        begun = np.concatenate([[0], np.cumsum(begins)])
         ends = np.array([0, *accumulate(map(len, tokens))])
-        starts = begun[ends[:-1]] - _inside(data, ends[:-1])
+        # A token that starts inside a character covers it too.
+        starts = begun[ends[:-1]] - ~np.append(begins, True)[ends[:-1]]
         places = np.stack([starts, begun[ends[1:]]], axis=1)
     else:
         stream = tok.decode_stream()
@@ -129,12 +129,6 @@ def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tup
         lengths[-1] = len(decoded)
         places = np.stack([lengths[:-1], lengths[1:]], axis=1)
     return np.concatenate([example.offsets, places.astype(np.int64) + len(example.text)]), example.text + decoded
-
-
-def _inside(data: bytes, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """1 for each byte index inside a character."""
-    inside = np.append(np.frombuffer(data, dtype=np.uint8) & 0xC0 == 0x80, False)
-    return inside[places].astype(np.int64)
 
 
 def _behind(spans: Sequence[Any], start: int) -> tuple[Any, ...]:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 Interval: TypeAlias = "tuple[int, int]"
 """A span of the text: start and end in characters."""
 
-IGNORED = -100
-"""The label of untrained tokens, which the loss ignores."""
-
 # End-of-turn markers of published templates, besides the eos token of the template's configuration.
 ENDS = (
     "<|im_end|>",
@@ -46,14 +43,7 @@ _MODELS = ("assistant", "model")
 
 
 def selected(messages: Sequence[Any], train_on: TrainOn) -> frozenset[int]:
-    """Select the messages to train on.
-
-    Returns:
-        Their indices.
-
-    Raises:
-        TypeError: `train_on` is not a role, roles, a function or None.
-    """
+    """Return the indices of the messages to train on; TypeError for an invalid `train_on`."""
     if train_on is None:
         return frozenset()
     if callable(train_on):

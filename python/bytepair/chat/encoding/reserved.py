@@ -58,11 +58,7 @@ class InputString(NamedTuple):
 
 
 def input_strings(messages: Any, others: dict[str, Any]) -> Iterator[InputString]:
-    """Yield all strings, keys included, of messages and of a template's other inputs.
-
-    Raises:
-        TemplateError: The inputs are nested too deeply.
-    """
+    """Yield all strings, keys included, of messages and of a template's other inputs."""
     for number, message in enumerate(messages):
         role = message.get("role") if isinstance(message, dict) else None
         for field, text in _strings(message, ""):
@@ -104,11 +100,7 @@ def _minds_context(tok: CompiledTokenizer) -> bool:
 
 
 def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> None:
-    """Refuse inputs that contain a reserved literal.
-
-    Raises:
-        SpecialTokenError: An input contains one; the error names message, role, field and character.
-    """
+    """Raise SpecialTokenError, with message, role, field and character, for a reserved literal in the inputs."""
     for place in input_strings(messages, others):
         for id, start, end in _core.find_added(tok, place.text):
             if id in _reserved_ids(tok):
@@ -121,11 +113,7 @@ def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> Non
 
 
 def refuse_surrogates(messages: Any, others: dict[str, Any]) -> None:
-    """Refuse inputs that contain a lone surrogate, which cannot be encoded.
-
-    Raises:
-        EncodeError: An input contains one; the error names message, role, field and character.
-    """
+    """Raise EncodeError, with message, role, field and character, for a lone surrogate, which cannot be encoded."""
     for place in input_strings(messages, others):
         if half := _SURROGATE.search(place.text):
             raise EncodeError(
@@ -137,11 +125,10 @@ def refuse_surrogates(messages: Any, others: dict[str, Any]) -> None:
 
 
 def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
-    """Refuse a rendered text in which content helps to form a reserved token, or breaks one.
+    """Raise SpecialTokenError for a rendered text in which content helps to form a reserved token, or breaks one.
 
-    Raises:
-        SpecialTokenError: Several fields, or content and template together, form a reserved token; or a normalizer
-            joins a token of the template with the start of content, so that it no longer matches.
+    Several fields, or content and template, can form one together; a normalizer can join a token of the template with
+    the start of content, so that it no longer matches.
     """
     text = rendered.text
     standing = _core.find_added(tok, text, trusted)
@@ -217,11 +204,7 @@ def _pattern(names: tuple[str, ...], behind: str = "") -> re.Pattern[str] | None
 
 
 def copied(value: Any) -> Any:
-    """Copy inputs of a template, such as messages, to plain dicts and lists.
-
-    Raises:
-        TemplateError: The inputs are nested too deeply.
-    """
+    """Copy inputs of a template, such as messages, to plain dicts and lists."""
     return rewritten(value, lambda text: text)
 
 

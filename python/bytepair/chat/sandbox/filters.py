@@ -196,10 +196,6 @@ def _join(runtime: Operations, value: Any, d: Any = "", attribute: Any = None) -
     return methods.join(runtime, to_text(runtime, d), (to_text(runtime, item) for item in items))
 
 
-def _string(runtime: Operations, value: Any) -> str:
-    return to_text(runtime, value)
-
-
 def _safe(runtime: Operations, value: Any) -> str:
     text = to_text(runtime, value)
     return Safe(plain(text), runs_of(text))
@@ -209,11 +205,7 @@ def _safe(runtime: Operations, value: Any) -> str:
 
 
 def small(value: Any) -> Any:
-    """Check that a number is small enough to compute with.
-
-    Raises:
-        TemplateError: The number has thousands of digits.
-    """
+    """Return a value, or raise TemplateError for a number with thousands of digits."""
     if isinstance(value, int) and value.bit_length() > _MOST_BITS:
         raise TemplateError(
             f"the template computes with numbers of more than {_MOST_BITS} bits", remedy="use smaller numbers"
@@ -486,17 +478,6 @@ def _chosen(by_attribute: bool, wanted: bool) -> Callable[..., Any]:
     return apply
 
 
-def _tojson(  # noqa: PLR0917 (as transformers has it)
-    runtime: Operations,
-    x: Any,
-    ensure_ascii: bool = False,
-    indent: int | str | None = None,
-    separators: Any = None,
-    sort_keys: bool = False,
-) -> str:
-    return to_json(runtime, x, ensure_ascii, indent, separators, sort_keys)
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
     "abs": _abs,
     "attr": _attr,
@@ -536,10 +517,10 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "selectattr": _chosen(by_attribute=True, wanted=True),
     "slice": _slice,
     "sort": _sort,
-    "string": _string,
+    "string": to_text,
     "sum": _sum,
     "title": _title,
-    "tojson": _tojson,
+    "tojson": to_json,
     "trim": _text_filter(methods.strip),
     "truncate": _truncate,
     "unique": _unique,

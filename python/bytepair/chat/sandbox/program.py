@@ -151,11 +151,7 @@ _lock = threading.Lock()
 
 
 def compiled(template: Template, limits: Limits) -> Program:
-    """Compile a template; the most recently used programs are cached.
-
-    Raises:
-        TemplateError: The template is malformed or too large.
-    """
+    """Compile a template, or raise TemplateError; the most recently used programs are cached."""
     key = (template.source, limits)
     with _lock:
         if key in _cache:

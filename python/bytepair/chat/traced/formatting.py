@@ -25,11 +25,7 @@ _STRING_SPEC = re.compile(r"(?:(.)?([<>^]))?(0?)(\d*)(?:\.(\d+))?s?", re.DOTALL)
 
 
 def _literal_origin(text: str) -> Origin:
-    """The origin of a format.
-
-    Raises:
-        TemplateError: The format is content, whose placeholders must not be filled.
-    """
+    """The origin of a format; TemplateError for content, whose placeholders must not be filled."""
     origins = {id(origin): origin for _, origin in runs_of(text)}
     for origin in origins.values():
         if origin.kind == "content":

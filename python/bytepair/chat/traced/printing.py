@@ -144,7 +144,7 @@ def _by_runs(text: str, whole: str, length_of: Callable[[str], int]) -> str:
     return Text(whole, merged([*found, (1, TEMPLATE)]))
 
 
-def to_json(  # noqa: PLR0917 (as json.dumps has it)
+def to_json(  # noqa: PLR0917 (as json.dumps and transformers have it)
     budget: Budget,
     value: Any,
     ensure_ascii: bool = False,

@@ -319,11 +319,7 @@ def number(value: Any, origin: Origin) -> Any:
 
 
 def weigh(value: object, budget: Budget) -> int:
-    """The number of characters in a value, counted once for each path that leads to them.
-
-    Raises:
-        TemplateError: The weight exceeds the budget.
-    """
+    """The number of characters in a value, counted once for each path that leads to them, within the budget."""
     if isinstance(value, str):
         return ELEMENT + weight(value)
     if isinstance(value, CONTAINERS):

@@ -1,4 +1,4 @@
-"""Findings about added tokens: those that take ordinary text, those that are not found, those that are not marked."""
+"""Findings about added tokens: ordinary text taken, tokens never found, tokens not marked special."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bytepair.check.subject import Subject
     from bytepair.model.spec import AddedToken
 
-# Nothing but a control token is spelled so. Tags of two brackets alone, as `<b>`, stand in text as well.
+# Only control tokens are spelled like this. Plain tags such as `<b>` also occur in text.
 _CONTROL = re.compile(r"<\|[^\s<>|]+\|>|<｜[^<>｜]+｜>")
 
 _OF_WORDS = {"L", "M", "N"}
@@ -24,7 +24,7 @@ _INSIDE_WORDS = "-'’"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """All of them."""
+    """All findings about added tokens."""
     yield from _shadowing(subject)
     yield from _unmarked(subject)
     yield from _hidden(subject)
@@ -32,7 +32,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def is_ordinary(content: str) -> bool:
-    """Whether an added token is spelled like words or numbers of any text.
+    """Whether an added token is spelled like a word or number of ordinary text.
 
     Example:
         >>> is_ordinary(" the"), is_ordinary("ü"), is_ordinary("<think>"), is_ordinary("   "), is_ordinary("[UNK]")
@@ -51,7 +51,7 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
             "error",
             f"{_number(special)} special and spelled like ordinary text",
             "Text with it raises SpecialTokenError, or becomes a control token where special tokens are allowed.",
-            "spell control tokens as no text is, such as <|name|>",
+            "spell control tokens unlike any text, such as <|name|>",
             **_about(subject, special),
         )
     inside = [token for token in ordinary if not token.special and not token.single_word and _is_lone_or_word(token)]
@@ -60,9 +60,9 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
             "shadowing-token",
             "warning",
             f"{_number(inside)} ordinary text, also inside longer words",
-            "Wherever the text holds it, words are cut there and never reach the model as it was trained: "
+            "Words are cut wherever the text contains it, and do not reach the model as in training: "
             "`the` is also in `other`." + _also_after(subject, inside),
-            "set single_word for words; or take it away, so that the model's own tokens spell it",
+            "set single_word for words; or remove it, so that the model's own tokens spell it",
             **_about(subject, inside),
         )
     whole = [token for token in ordinary if not token.special and token.single_word]
@@ -71,23 +71,23 @@ def _shadowing(subject: Subject) -> Iterator[Finding]:
             "shadowing-word",
             "note",
             f"{_number(whole)} spelled like a word of ordinary text",
-            "It is found where it stands as a word, before the model sees the text." + _also_after(subject, whole),
-            "leave it, if it was meant so",
+            "It is matched as a whole word before the model sees the text." + _also_after(subject, whole),
+            "keep it if this is intended",
             **_about(subject, whole),
         )
 
 
 def _is_lone_or_word(token: AddedToken) -> bool:
-    # White space at both sides would keep it to whole words as well, but at one side it does not.
+    # White space on both sides would limit it to whole words as well; on one side it does not.
     return not (token.content[:1].isspace() and token.content[-1:].isspace())
 
 
 def _also_after(subject: Subject, listed: list[AddedToken]) -> str:
     said = ""
     if subject.spec.normalizers and any(token.normalized for token in listed):
-        said += " It is looked for in the normalized text, so that other spellings become it too."
+        said += " It is matched in the normalized text, so other spellings become it too."
     if any(token.lstrip or token.rstrip for token in listed):
-        said += " It takes the white space beside it."
+        said += " It includes the white space beside it."
     return said
 
 
@@ -99,7 +99,7 @@ def _unmarked(subject: Subject) -> Iterator[Finding]:
             "note",
             f"{_number(unmarked)} spelled like a control token, and not special",
             'Text that spells it becomes it without special="allow", and skip_special_tokens keeps it in decoded text.',
-            "mark it as special, unless its name is to stay in decoded text",
+            "mark it as special, unless decoded text must keep its name",
             **_about(subject, unmarked),
         )
 
@@ -110,9 +110,9 @@ def _hidden(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "hidden-token",
             "error",
-            f"{_number(hidden)} not found in a text that is nothing but it",
-            "Another added token, or a normalizer, takes it first: chats that are written as text lose it.",
-            "spell it so that no other added token is part of it, and let it be looked for before normalizers",
+            f"{_number(hidden)} not found in a text that consists only of it",
+            "Another added token, or a normalizer, consumes it first: chats written as text lose it.",
+            "spell it so that it contains no other added token, and match it before normalizers",
             **_about(subject, hidden),
         )
 
@@ -125,7 +125,7 @@ def _is_found(subject: Subject, token: AddedToken) -> bool:
 
 
 def _from_text(subject: Subject) -> Iterator[Finding]:
-    """Special tokens that text becomes although the call says that it is text."""
+    """Special tokens that the model produces from text even with ``special="text"``."""
     leaking = []
     for token in subject.spec.added_tokens:
         if not token.special or token.id in subject.unknown_ids:
@@ -140,9 +140,9 @@ def _from_text(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "special-from-text",
             "warning",
-            f"{_number(leaking)} special, and the model makes it of text as well",
+            f"{_number(leaking)} special, and the model also produces it from text",
             'With special="text" users can still write control tokens.',
-            "take the merges that make it, or its row, out of the model; the added token stays",
+            "remove the merges that make it, or its row, from the model; the added token stays",
             **_about(subject, leaking),
         )
 
@@ -152,7 +152,7 @@ def _number(listed: list[AddedToken]) -> str:
 
 
 def _about(subject: Subject, listed: list[AddedToken]) -> dict[str, Any]:
-    """What a finding about added tokens says of where and which they are."""
+    """The file, count and examples of a finding about added tokens."""
     place = {"file": subject.file, "pointer": _pointer(subject, listed[0])}
     return {**place, **tokens((token.id, token.content) for token in listed)}
 

@@ -1,4 +1,4 @@
-"""Findings about what stands beside a tokenizer in its folder: tokenizer_config.json, and the chat template."""
+"""Findings about the other files in the folder of a tokenizer: tokenizer_config.json and the chat template."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
     from bytepair.check.subject import Subject
 
-_ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 _SHORTEST = 16
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """All of them; none of a single file."""
+    """All findings about the folder; none for a single file."""
     if subject.folder is None:
         return
     try:
@@ -44,13 +43,13 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def broken_settings(error: Exception, folder: Path) -> Finding:
-    """A finding about files beside a tokenizer that cannot be read."""
+    """The finding for unreadable files beside a tokenizer."""
     said = of_error(error)
     return Finding(
         "settings-broken",
         "error",
         said["what"],
-        "The folder does not load, and nobody knows its special tokens and its chat template.",
+        "The folder does not load: its special tokens and its chat template are unknown.",
         said["remedy"],
         file=said["file"] or str(folder / configs.CONFIG),
         pointer=said["pointer"],
@@ -64,15 +63,14 @@ def _known(subject: Subject) -> set[str]:
 
 def _unknown_tokens(subject: Subject, settings: configs.Settings, file: str) -> Iterator[Finding]:
     known = _known(subject)
-    named = {f"{role}_token": getattr(settings, f"{role}_token") for role in _ROLES}
-    unknown = [(key, token) for key, token in named.items() if token is not None and token not in known]
+    unknown = [(f"{role}_token", token) for role, token in settings.roles.items() if token not in known]
     unknown += [("additional_special_tokens", t) for t in settings.additional_special_tokens if t and t not in known]
     if unknown:
         yield Finding(
             "settings-token-unknown",
             "error",
             f"the settings name {plural(len(unknown), 'special token')} that the vocabulary does not have",
-            "It has no id: what begins, ends or fills texts cannot be said. Some libraries give it a new id then,"
+            "It has no id, so it cannot begin, end or pad texts. Some libraries then give it a new id,"
             " for which the embedding has no row.",
             "add the token to the tokenizer, with the id that the model was trained with, or correct the settings",
             file=file,
@@ -88,7 +86,7 @@ def _flags(subject: Subject, table: dict[str, Any], file: str) -> Iterator[Findi
         token = subject.added.get(int(key)) if key.isdecimal() else None
         if token is None or not isinstance(row, dict) or row.get("content") != token.content:
             continue
-        # What the settings name is special whatever its row says, here as well as there.
+        # A token named in the settings is special whatever its row says, in transformers as well as here.
         other = [flag for flag in _FLAGS[1:] if row.get(flag, False) != getattr(token, flag)]
         if row.get("special", False) and not token.special:
             other.append("special")
@@ -98,7 +96,7 @@ def _flags(subject: Subject, table: dict[str, Any], file: str) -> Iterator[Findi
             "settings-flag-differs",
             "warning",
             f"{counted(len(differ), 'flag', 'differs', 'differ')} between the settings and the tokenizer",
-            "Libraries that read the settings find these tokens in other places than those that read the file.",
+            "Libraries that read the settings match these tokens differently from those that read the file.",
             "decide which is right, and write it into both",
             file=file,
             pointer=f"/added_tokens_decoder/{differ[0][0]}/{differ[0][2]}",
@@ -118,7 +116,7 @@ def _not_listed(subject: Subject, table: dict[str, Any], file: str) -> Iterator[
             "settings-lack-token",
             "note",
             f"added_tokens_decoder lacks {plural(len(absent), 'special token')} of the tokenizer",
-            "Libraries that build the tokenizer from the settings alone do not know these.",
+            "Libraries that build the tokenizer from the settings alone lack these tokens.",
             "list them there too",
             file=file,
             pointer="/added_tokens_decoder",
@@ -138,7 +136,7 @@ def _not_added(subject: Subject, settings: configs.Settings, file: str) -> Itera
                 "post-processor-lacks-token",
                 "warning",
                 f"add_{role}_token is on, and the post-processor does not add {quoted(token)}",
-                "The settings say one thing and the tokenizer does another: ids depend on which a library goes by.",
+                "The settings and the tokenizer disagree: ids depend on which of them a library follows.",
                 f"put {role} into the post-processor, or switch add_{role}_token off",
                 file=file,
                 pointer=f"/add_{role}_token",
@@ -153,8 +151,8 @@ def _length(settings: configs.Settings, file: str) -> Iterator[Finding]:
             "length-nonsense",
             "warning",
             f"model_max_length is {length}",
-            "Whoever truncates to it has nothing left.",
-            "write how many ids the model takes, or leave it out",
+            "Truncation to this length leaves nothing.",
+            "write the most ids that the model takes, or remove the setting",
             file=file,
             pointer="/model_max_length",
             examples=(str(length),),
@@ -173,7 +171,7 @@ def _template(subject: Subject, settings: configs.Settings, name: str, text: str
             "error",
             f"{called} cannot be parsed: {error}",
             "No chat can be rendered.",
-            "correct it; chat.Template(text).render(messages) says what is wrong",
+            "correct it; chat.Template(text).render(messages) reports the fault",
             file=file,
         )
     known = {token.content for token in subject.spec.added_tokens}
@@ -196,7 +194,7 @@ def _template(subject: Subject, settings: configs.Settings, name: str, text: str
             f"{called} never writes eos_token, which is {quoted(eos)}",
             "A model that was trained on these chats ends its turns with something else, and generation that waits for"
             " eos_token alone does not stop.",
-            "name what ends a turn as eos_token, or let generation stop at it as well",
+            "set eos_token to the token that ends a turn, or let generation stop at that token as well",
             file=file,
             examples=(quoted(eos),),
         )

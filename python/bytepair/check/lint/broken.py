@@ -1,8 +1,7 @@
-"""Findings about a file that does not load, made of what the file itself holds.
+"""Findings about a file that does not load, from its content.
 
-A loader ends at the first fault. Here all of each kind are counted, without a tokenizer, as far as the file can be read
-at all: JSON of ``tokenizer.json`` and ``vocab.json``, rank files, and lists of tokens. Long since each of these is read
-in a way of its own.
+A loader stops at the first fault. This module counts all faults of each kind without a tokenizer, as far as the file
+can be read: ``tokenizer.json`` and ``vocab.json``, rank files, and lists of tokens.
 """
 
 from __future__ import annotations
@@ -25,24 +24,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-_KNOWN_NOWHERE = "Two tokens of one id cannot be told apart: of one of them decoding gives the other's text."
+_KNOWN_NOWHERE = "Two tokens with one id cannot be distinguished: decoding returns the text of only one of them."
 _FETCH = "is the file whole and unedited? Fetch it again"
 
 
 class Table(dict[str, Any]):
-    """A JSON object that knows which of its keys stood twice."""
+    """A JSON object that records its duplicate keys."""
 
     twice: tuple[str, ...] = ()
 
 
 def not_loaded(error: BytepairError, file: str) -> Finding:
-    """What the loader says."""
+    """The loader's error as a finding."""
     said = of_error(error)
     return Finding(
         "does-not-load",
         "error",
         said["what"],
-        "It cannot be used at all. What follows is what was found in spite of that.",
+        "The tokenizer cannot be used. Other findings come from the content of the file.",
         said["remedy"],
         file=said["file"] or file,
         pointer=said["pointer"],
@@ -51,7 +50,7 @@ def not_loaded(error: BytepairError, file: str) -> Finding:
 
 
 def findings(path: Path) -> Iterator[Finding]:
-    """What is wrong with a file of a tokenizer.
+    """All faults found in the file of a tokenizer.
 
     Args:
         path: The file itself.
@@ -74,7 +73,7 @@ def _json(data: bytes, path: Path) -> Iterator[Finding]:
     try:
         table = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_table)
     except (ValueError, RecursionError):
-        # The loader has said where.
+        # The loader's error names the place.
         return
     yield from _keys(table, file)
     if hf_json.looks_like(table):
@@ -97,7 +96,7 @@ def _keys(table: Table, file: str) -> Iterator[Finding]:
         yield Finding(
             "duplicate-key",
             "error",
-            f"{plural(len(found), 'key')} of JSON {agree(len(found), 'stands', 'stand')} twice in one object",
+            f"{plural(len(found), 'key')} of JSON {agree(len(found), 'occurs', 'occur')} twice in one object",
             "Libraries take the first or the last value of them, so that one file is several tokenizers.",
             "keep one of each",
             file=file,
@@ -144,7 +143,7 @@ def _tokenizer_json(table: Mapping[str, Any], file: str) -> Iterator[Finding]:
             "unknown-missing",
             "error",
             f"unk_token is {quoted(unk)}, which is not in the vocabulary",
-            "There is no id for what is unknown.",
+            "Unknown text has no id.",
             "add the token, or name one that is there",
             file=file,
             pointer="/model/unk_token",
@@ -172,7 +171,7 @@ def _ids(vocab: Mapping[str, Any], added: Mapping[int, str], file: str, pointer:
         yield Finding(
             "wrong-id",
             "error",
-            f"{counted(len(odd), 'token', 'has', 'have')} what is no id",
+            f"{counted(len(odd), 'token', 'has', 'have')} an invalid id",
             f"An id is a whole number from 0 to {MOST_IDS - 1:,}.",
             _FETCH,
             file=file,
@@ -194,7 +193,7 @@ def _same_id(tokens: Mapping[int, Sequence[str]], file: str, pointer: str) -> Fi
         "error",
         f"{counted(len(tokens), 'id', 'is', 'are')} that of more than one token",
         _KNOWN_NOWHERE,
-        "give each token an id of its own: those that the model was trained with",
+        "give each token its own id: the one that the model was trained with",
         file=file,
         pointer=pointer,
         count=len(tokens),
@@ -226,9 +225,9 @@ def _same_token(twice: list[str], file: str, pointer: str) -> Finding:
     return Finding(
         "duplicate-token",
         "error",
-        f"{counted(len(twice), 'token', 'stands', 'stand')} in it more than once",
-        "Which of its ids text gets depends on the library; the other is never used.",
-        "keep the one that the model was trained with",
+        f"{counted(len(twice), 'token', 'occurs', 'occur')} in it more than once",
+        "The id that text gets depends on the library; the other is never used.",
+        "keep the id that the model was trained with",
         file=file,
         pointer=pointer,
         **some(twice),
@@ -252,7 +251,7 @@ def _absent(merges: list[Any], ids: Mapping[str, int], cut: int, file: str) -> I
             "merge-of-absent-token",
             "error",
             f"{counted(len(rows), 'merge', 'needs', 'need')} a token that the vocabulary does not have",
-            "Vocabulary and merges are not of one tokenizer, or one of them is cut short.",
+            "Vocabulary and merges belong to different tokenizers, or one of them is truncated.",
             _FETCH,
             file=file,
             pointer=f"/model/merges/{rows[0][0]}",
@@ -276,7 +275,7 @@ def _bytes(ids: Mapping[str, int], file: str) -> Iterator[Finding]:
 
 
 def _ranks(data: bytes, file: str) -> Iterator[Finding]:
-    """A rank file, line by line."""
+    """Findings about a rank file, line by line."""
     tokens: dict[str, list[int]] = defaultdict(list)
     ranks: dict[int, list[str]] = defaultdict(list)
     for number, line in enumerate(data.splitlines(), 1):
@@ -293,7 +292,7 @@ def _ranks(data: bytes, file: str) -> Iterator[Finding]:
 
 
 def _lines(data: bytes, file: str) -> Iterator[Finding]:
-    """A token a line."""
+    """Findings about a list of tokens, one per line."""
     lines: dict[bytes, list[int]] = defaultdict(list)
     for number, line in enumerate(data.splitlines(), 1):
         lines[line].append(number)

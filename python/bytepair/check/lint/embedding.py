@@ -19,7 +19,7 @@ _LARGEST_STEP = 1024
 
 
 def findings(tokenizer: Tokenizer, embeddings: int | str | os.PathLike[str]) -> Iterator[Finding]:
-    """Whether there is a row for each id, and how many more there are.
+    """Findings about missing and spare rows.
 
     Args:
         tokenizer: The tokenizer.
@@ -64,7 +64,7 @@ def findings(tokenizer: Tokenizer, embeddings: int | str | os.PathLike[str]) -> 
 
 
 def _step(rows: int, needed: int) -> int:
-    """The greatest power of two to whose next multiple the ids were filled up; 1 for none."""
+    """The greatest power of two that explains the padding: the number of ids rounded up to it; 1 for none."""
     step = _LARGEST_STEP
     while step > 1 and rows != -(-needed // step) * step:
         step //= 2

@@ -1,4 +1,4 @@
-"""What a lint says."""
+"""Findings of a lint, and helpers that build them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
-"""``"error"``: it does not load, or gives other ids or text than anybody wants. ``"warning"``: it is hardly meant so.
-``"note"``: it is so, does little harm, and is good to know."""
+"""``"error"``: it does not load, or returns wrong ids or text. ``"warning"``: probably a mistake.
+``"note"``: harmless, but good to know."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 MOST_EXAMPLES = 5
@@ -29,14 +29,14 @@ class Finding:
     Attributes:
         code: Its kind, such as ``"unreachable-token"``.
         severity: ``"error"``, ``"warning"`` or ``"note"``.
-        what: What is so, in one clause.
-        meaning: What that does to whoever uses the tokenizer.
-        remedy: What to do about it.
-        file: The file that it stands in; empty if the tokenizer was not loaded from one, or no single file is meant.
-        pointer: Where in the file: a JSON pointer.
-        count: How many there are of what is wrong.
-        examples: Some of them, as text that can be shown anywhere.
-        ids: The ids of the examples, where these are tokens.
+        what: The fault, in one clause.
+        meaning: Its effect on users of the tokenizer.
+        remedy: The way to correct it.
+        file: The file with the fault; empty if the tokenizer was not loaded from one, or several files are concerned.
+        pointer: The place in the file: a JSON pointer.
+        count: The number of faulty items.
+        examples: Some of them, as text that is safe to print.
+        ids: The ids of the examples, if they are tokens.
         cli_remedy: The remedy in the options of the command line, where `remedy` names a call or a keyword.
     """
 
@@ -54,7 +54,7 @@ class Finding:
 
     @property
     def where(self) -> str:
-        """File and pointer, as far as they are known.
+        """File and pointer, if known.
 
         Example:
             >>> Finding("x", "note", "", "", "", "a.json", "/model").where
@@ -64,7 +64,7 @@ class Finding:
 
     @property
     def shown_examples(self) -> str:
-        """The examples in one line, with how many more there are; empty if there are none."""
+        """The examples in one line and the number of the others; empty if there are none."""
         more = self.count - len(self.examples)
         listed = ", ".join(self.examples)
         return listed + (f" and {more:,} more" if self.examples and more > 0 else "")
@@ -82,7 +82,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Lint:
-    """What `lint` found.
+    """The findings of `lint`.
 
     Attributes:
         findings: Errors first, then warnings, then notes.
@@ -129,7 +129,7 @@ class Lint:
 
     @property
     def summary(self) -> str:
-        """How many there are of each severity."""
+        """The number of findings of each severity."""
         counts = Counter(finding.severity for finding in self.findings)
         return ", ".join(plural(counts[name], name) for name in SEVERITIES)
 
@@ -150,7 +150,7 @@ class Lint:
 
 
 def quoted(text: str | bytes, most: int = 40) -> str:
-    r"""A token as an example shows it: nothing in it is for a terminal or a browser to obey.
+    r"""A token as an example, with everything escaped that a terminal or a browser would interpret.
 
     Example:
         >>> quoted("low"), quoted(b"\xff\n"), quoted("a\u202e")
@@ -172,7 +172,7 @@ def tokens(rows: Iterable[tuple[int, str | bytes]]) -> dict[str, Any]:
     """`count`, `examples` and `ids` of a finding about tokens.
 
     Args:
-        rows: Ids and what they are, which are sorted by id.
+        rows: Ids and their descriptions; they are sorted by id.
 
     Example:
         >>> tokens([(7, b"low"), (3, "x")])
@@ -188,7 +188,7 @@ def tokens(rows: Iterable[tuple[int, str | bytes]]) -> dict[str, Any]:
 
 
 def some(texts: Iterable[str]) -> dict[str, Any]:
-    """`count` and `examples` of a finding about other things."""
+    """`count` and `examples` of a finding that is not about tokens."""
     listed = list(texts)
     return {"count": len(listed), "examples": tuple(listed[:MOST_EXAMPLES])}
 

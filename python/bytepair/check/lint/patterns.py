@@ -1,7 +1,7 @@
-r"""Findings about steps: strings that were meant as patterns, decoders that leave marks, steps that do nothing.
+r"""Findings about steps: strings meant as patterns, decoders that leave marks, steps without effect.
 
 ``{"String": "\\s+"}`` cuts where the text has a backslash, an s and a plus sign; ``{"Regex": ...}`` was meant. Such a
-file loads without a word in every library, and none of its text is ever cut.
+file loads without a warning in every library, and its text is never split.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bytepair.check.subject import Subject
 
-# Classes, groups with options, repeated groups and sets: what few strings hold by chance.
+# Classes, groups with options, repeated groups and sets: few plain strings contain these by chance.
 _REGEX = re.compile(r"\\[sSdDwWbB]|\\[pP]\{|\(\?[:=!<>imsx-]|\[\^|\[[^\]]{2,}\][+*?{]|\)[+*?{]|\.[+*]|\\[nrtfv][+*?\]]")
 _STAGES = ("normalizer", "pre_tokenizer", "decoder")
 _SAMPLE = "Hello, world of words"
@@ -28,7 +28,7 @@ _MARKS = "Ġ▁Ċ"
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """All of them."""
+    """All findings about steps."""
     if subject.table is not None:
         yield from literal_patterns(subject.table, subject.file)
     else:
@@ -39,7 +39,7 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def looks_like_regex(text: str) -> bool:
-    r"""Whether a string is hardly meant as itself.
+    r"""Whether a string was probably meant as a regular expression.
 
     Example:
         >>> looks_like_regex(r"\s+|\d"), looks_like_regex(" "), looks_like_regex("..."), looks_like_regex("[^a]")
@@ -57,7 +57,7 @@ def literal_patterns(table: Mapping[str, Any], file: str) -> Iterator[Finding]:
 
 
 def _strings(value: Any, pointer: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The patterns that are strings, wherever they stand."""
+    """The patterns that are strings, at any depth."""
     if depth > 32:
         return
     if isinstance(value, list):
@@ -74,7 +74,7 @@ def _strings(value: Any, pointer: str, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _literal_splits(subject: Subject) -> Iterator[Finding]:
-    """The same of a tokenizer: a pattern of one string is that string, escaped."""
+    """The same for a tokenizer: the pattern of a string is that string, escaped."""
     for pattern in subject.spec.split:
         text = re.sub(r"\\(.)", r"\1", pattern, flags=re.DOTALL)
         if re.escape(text) == pattern and looks_like_regex(text):
@@ -93,9 +93,9 @@ def _literal(text: str, stage: str, file: str, pointer: str) -> Finding:
     return Finding(
         "literal-pattern",
         "error",
-        "a regular expression stands as a String, and is looked for letter by letter",
-        f"The step {does} only where these very characters stand, which is nowhere: pieces, and with them ids, are not"
-        " those that were meant.",
+        "a regular expression is stored as a String, and is matched letter by letter",
+        f"The step {does} only at these literal characters, which text never has: pieces, and with them ids,"
+        " are not those intended.",
         'write {"Regex": ...} in place of {"String": ...}',
         file=file,
         pointer=pointer,
@@ -104,7 +104,7 @@ def _literal(text: str, stage: str, file: str, pointer: str) -> Finding:
 
 
 def _marks(subject: Subject) -> Iterator[Finding]:
-    """What the vocabulary writes in place of spaces, left in decoded text."""
+    """Decoded text with the vocabulary's marks for spaces left in it."""
     try:
         ids = subject.tokenizer.encode(_SAMPLE, special="text", added="text")
         decoded = subject.tokenizer.decode(ids)
@@ -116,7 +116,7 @@ def _marks(subject: Subject) -> Iterator[Finding]:
             "decoder-missing",
             "error",
             f"decoded text still has {' and '.join(map(quoted, left))} where the text had spaces",
-            "Nobody can read what the model writes: the decoder that turns tokens into text is missing or another one.",
+            "Output of the model is not readable: the decoder that turns tokens into text is missing or the wrong one.",
             "for Ġ set the decoder ByteLevel, for ▁ set Metaspace, as the pre-tokenizer has it",
             file=subject.file,
             pointer="/decoder" if subject.table is not None else "",
@@ -125,7 +125,7 @@ def _marks(subject: Subject) -> Iterator[Finding]:
 
 
 def _idle(subject: Subject) -> Iterator[Finding]:
-    """A Split at a string that the normalizers leave none of."""
+    """A Split at a string that the normalizers always remove."""
     steps = subject.spec.normalizers
     for step in subject.spec.pre_tokenizers:
         parsed = parse_step(step)
@@ -139,7 +139,7 @@ def _idle(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 "idle-split",
                 "note",
-                f"a Split cuts at {quoted(text)}, of which the normalizer leaves none",
+                f"a Split cuts at {quoted(text)}, which the normalizer always removes",
                 "This step never cuts. Where it is the only one, all text between two added tokens is one piece.",
                 "leave it where a model was trained so",
                 file=subject.file,
@@ -148,7 +148,7 @@ def _idle(subject: Subject) -> Iterator[Finding]:
 
 
 def _deletes(subject: Subject) -> Iterator[Finding]:
-    """Replace by nothing, of something that can be seen."""
+    """A Replace that deletes visible text."""
     for number, step in enumerate(subject.spec.normalizers):
         parsed = parse_step(step)
         pattern = parsed.get("pattern")
@@ -158,9 +158,9 @@ def _deletes(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 "deleting-normalizer",
                 "note",
-                "a normalizer takes text away for good",
+                "a normalizer deletes text",
                 "Decoded text lacks it, and offsets skip it.",
-                "check that it is meant so",
+                "check that this is intended",
                 file=subject.file,
                 pointer=("/normalizer" + f"/normalizers/{number}" * several) if subject.table is not None else "",
                 examples=(quoted(str(text)),),

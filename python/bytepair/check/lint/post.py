@@ -1,4 +1,4 @@
-"""Findings about the post-processor: what it adds, against what the tokenizer has."""
+"""Findings about the post-processor: the tokens that it adds, against the vocabulary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEEPEST = 64
 
 
 def findings(subject: Subject) -> Iterator[Finding]:
-    """All of them."""
+    """All findings about the post-processor."""
     table = json.loads(subject.spec.post_processor) if subject.spec.post_processor else None
     spec = subject.spec
     spelled = {
@@ -30,20 +30,20 @@ def findings(subject: Subject) -> Iterator[Finding]:
 
 
 def wrong_ids(table: Any, spelled: Mapping[int, str], file: str) -> Iterator[Finding]:
-    """Ids that a post-processor adds, and that are another token in the vocabulary, or none.
+    """Ids that a post-processor adds under a name that the vocabulary does not map to them.
 
     Args:
         table: The post-processor as ``tokenizer.json`` has it, parsed.
         spelled: The tokens of the vocabulary, added ones too.
-        file: The file that it stands in.
+        file: The file that holds it.
     """
     wrong = [(name, id, pointer) for name, id, pointer in added_by(table, "/post_processor") if spelled.get(id) != name]
     if wrong:
         yield Finding(
             "post-processor-id",
             "error",
-            f"the post-processor adds {plural(len(wrong), 'token')} by an id that is another one's, or none's",
-            "Each text gets a wrong token in front of it or behind it, and nothing says so.",
+            f"the post-processor adds {plural(len(wrong), 'token')} with an id of another token, or of none",
+            "Each text gets a wrong token in front of it or behind it, without an error.",
             "give the post-processor the ids that the vocabulary has",
             file=file,
             pointer=wrong[0][2],
@@ -58,7 +58,7 @@ def _token(spelled: Mapping[int, str], id: int) -> str:
 
 
 def added_by(table: Any, pointer: str, depth: int = 0) -> Iterator[tuple[str, int, str]]:
-    """What a post-processor adds: names, ids, and where that stands. What is malformed is passed over."""
+    """The tokens that a post-processor adds: name, id and JSON pointer. Malformed entries are skipped."""
     if not isinstance(table, dict) or depth > _DEEPEST:
         return
     inner = table.get("processors")
@@ -79,7 +79,7 @@ def added_by(table: Any, pointer: str, depth: int = 0) -> Iterator[tuple[str, in
 
 
 def _adds_nothing(subject: Subject, table: Any) -> Iterator[Finding]:
-    """A model of BERT's kind whose texts are not framed."""
+    """A BERT-like model without [CLS] and [SEP] around its texts."""
     special = subject.spec.special_tokens
     if not isinstance(subject.spec.model, WordPiece) or not {"[CLS]", "[SEP]"} <= special.keys():
         return
@@ -90,7 +90,7 @@ def _adds_nothing(subject: Subject, table: Any) -> Iterator[Finding]:
             "post-processor-lacks-token",
             "warning",
             f"the post-processor does not add {' and '.join(absent)}",
-            "Models of BERT's kind are trained on texts between [CLS] and [SEP], and do worse without.",
+            "BERT-like models are trained on texts between [CLS] and [SEP], and do worse without.",
             "give it a TemplateProcessing with both",
             file=subject.file,
             pointer="/post_processor" if subject.table is not None else "",

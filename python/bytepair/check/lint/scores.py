@@ -1,8 +1,8 @@
-"""Tokens of a Unigram that are never the best way to spell what they spell.
+"""Tokens of a Unigram that are never in a best path.
 
-In the best path of a piece the part that spells some stretch is a best path of that stretch alone, else putting that
-one in its place would be better. So a token that is beaten on its own text, by a sum that is truly greater, is in no
-best path. Where sums are equal, or nearly, nothing is proved, and nothing said.
+Any part of a best path is itself a best path of its text; otherwise replacing it would improve the whole. So a token
+that is beaten on its own text, by a sum that is truly greater, is in no best path. Where sums are equal, or nearly so,
+nothing is proved and nothing is reported.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _EQUAL = 1e-3
-"""Sums of scores, which have some seven digits in files, that differ by less are taken for equal."""
+"""Sums of scores that differ by less count as equal: files store scores with about seven digits."""
 
 
 def beaten(spec: TokenizerSpec) -> list[int]:
-    """The places of such tokens.
+    """The positions of such tokens.
 
     Example:
         >>> from bytepair.model.spec import TokenizerSpec
@@ -43,7 +43,7 @@ def beaten(spec: TokenizerSpec) -> list[int]:
         )
     )
     score_of = dict(zip(model.ids, model.scores, strict=True))
-    # The score of what is unknown is not that of a token, also where it becomes bytes.
+    # The score of unknown text is not that of a token, even if it becomes bytes.
     unsure = {
         id
         for id, token in zip(model.ids, model.tokens, strict=True)
@@ -61,9 +61,9 @@ def beaten(spec: TokenizerSpec) -> list[int]:
 
 
 def _encoded(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
-    """The ids of each text; none of one that cannot be spelled."""
+    """The ids of each text; none for one that cannot be encoded."""
     try:
         return tokenizer.encode_batch(texts)
     except BytepairError:
-        # Without a token for what is unknown a character may have none.
+        # Without an unknown token a character may have no token.
         return [_encoded(tokenizer, [text])[0] for text in texts] if len(texts) > 1 else [[]]

@@ -1,9 +1,8 @@
-"""Findings about tokens that the model could give, if it were ever handed a piece with them in it.
+"""Findings about tokens that the model could produce, but the stages before it never let through.
 
-What a normalizer takes away no piece can hold: of the steps that are known to leave nothing to do for themselves, in a
-text and in each part of it, that is proved. For all other tokens texts are tried: each token alone, and beside letters,
-digits, marks and white space of several scripts. A token that one of them has in its ids can be reached. Of one that
-none has nothing is proved, and the finding says so.
+A token with text that a normalizer removes is in no piece: this is proved for steps that are idempotent on a text and
+on each part of it. All other tokens are tried: alone, and beside letters, digits, marks and white space of several
+scripts. A token in the ids of one of these texts is reachable. For the rest nothing is proved, and the finding says so.
 """
 
 from __future__ import annotations
@@ -54,23 +53,23 @@ _BESIDE = [
     *("\u05d0", "\u0639", "\u0915", "\u0e01", "\u1200", "\u3042", "\u30ab", "\u4e2d", "\uac00", "\ua500", "\u2e19"),
     *("\u0301", "\u2003", "\u200d", "\U0001f600"),
 ]
-"""What stands beside a token in the texts that are tried: rare characters too, which merge with nothing."""
+"""Context put around a token in the texts tried; it includes rare characters, which merge with nothing."""
 
 _SOME_WORDS = 10
 
 _ENDINGS = ["S", "T", "re", "RE", "VE", "M", "LL", "D"]
-"""Behind an apostrophe several split patterns know these."""
+"""Contractions: several split patterns match these after an apostrophe."""
 
 
 def findings(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
-    """Tokens that text cannot become because of the stages before the model; `unmade` ones are passed over."""
+    """Tokens unreachable because of the stages before the model; those in `unmade` are skipped."""
     model = subject.spec.model
     wanted: dict[int, str] = {}
     for token, id in zip(model.tokens, model.ids, strict=True):
         if subject.is_aside(id, token) or (id in unmade and not subject.takes_whole):
             continue
         spelled = _spelled(subject, token)
-        # Merging begins with all symbols of the alphabet, whether text has them or not.
+        # The symbols of the alphabet are needed for merging, whether or not text has them.
         is_symbol = (
             isinstance(model, BytePair) and spelled is not None and len(spelled.removesuffix(final_suffix(model))) < 2
         )
@@ -98,7 +97,7 @@ def _never(subject: Subject, gone: dict[int, str]) -> Iterator[Finding]:
         yield Finding(
             "normalized-token",
             "warning",
-            f"{counted(len(gone), 'token', 'holds', 'hold')} what the normalizer takes away: no text becomes "
+            f"{counted(len(gone), 'token', 'holds', 'hold')} text that the normalizer removes: no text becomes "
             + ("it" if len(gone) == 1 else "them"),
             "Its row of the embedding is never used; or the model was trained without this normalizer.",
             "check that the normalizer is the one of the training",
@@ -109,7 +108,7 @@ def _never(subject: Subject, gone: dict[int, str]) -> Iterator[Finding]:
 
 
 def _spelled(subject: Subject, token: bytes) -> str | None:
-    """The token as the model is given it, in characters; None for a part of a character."""
+    """The token as the characters of the model's input; None for a part of a character."""
     try:
         text = token.decode()
         if subject.spec.is_byte_level or not subject.uses_byte_alphabet:
@@ -123,7 +122,7 @@ def _spelled(subject: Subject, token: bytes) -> str | None:
 
 
 def _not_found(subject: Subject, wanted: dict[int, str]) -> set[int]:
-    """Those tokens that are in the ids of no text that is tried."""
+    """The tokens that are in the ids of none of the texts tried."""
     prefix, suffix = inner_prefix(subject.spec.model), final_suffix(subject.spec.model)
     bare = {id: spelled.removesuffix(suffix) if suffix else spelled for id, spelled in wanted.items()}
     if prefix:
@@ -148,7 +147,7 @@ def _not_found(subject: Subject, wanted: dict[int, str]) -> set[int]:
 
 
 def _words(subject: Subject) -> list[str]:
-    """Some tokens of a WordPiece that begin words: behind one of them a token that continues a word can stand."""
+    """Some tokens of a WordPiece that begin words, for use in front of tokens that continue one."""
     model = subject.spec.model
     if not isinstance(model, WordPiece):
         return []
@@ -179,10 +178,10 @@ def _encoded(subject: Subject, text: str, options: dict[str, Any]) -> list[int]:
 def _normalized_away(subject: Subject, spelled: str) -> bool:
     """Whether no normalized text can hold this, by the last normalizer.
 
-    The normal forms of Unicode are closed under taking parts (UAX #15), so that what is not normalized is part of
-    nothing that is. Lowercasing goes character by character and leaves its own results alone. A string that is replaced
-    by one without it is not there any more, unless the ends of what was put in make it again with what stands beside;
-    of a single character they cannot.
+    The normal forms of Unicode are closed under substrings (UAX #15): a string that is not normalized is part of no
+    normalized text. Lowercasing goes character by character and is idempotent. A string that is replaced by one without
+    it is gone, unless the replacement forms it again together with its neighbours; a single character cannot be formed
+    that way.
     """
     if not subject.spec.normalizers:
         return False
@@ -191,7 +190,7 @@ def _normalized_away(subject: Subject, spelled: str) -> bool:
     if kind in _FORMS or kind == "Lowercase":
         return normalize((subject.spec.normalizers[-1],), spelled) != spelled
     if kind == "BertNormalizer" and last.get("lowercase"):
-        # It is the last thing that this step does.
+        # This is the last action of the step.
         return normalize(("Lowercase",), spelled) != spelled
     replaced = last.get("pattern", {}).get("String") if kind == "Replace" else None
     if isinstance(replaced, str) and len(replaced) == 1:

@@ -1,4 +1,4 @@
-"""Findings about the model: tokens and merges that never come about, bytes without a token, ids without one."""
+"""Findings about the model: unreachable tokens and merges, bytes without a token, ids without one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOT_MADE = "Its row of the embedding is never trained, and text that spells it 
 
 
 def findings(subject: Subject, unmade: dict[int, bytes], dead: list[int]) -> Iterator[Finding]:
-    """All of them; `unmade` and `dead` are what `never` gives."""
+    """All findings about the model; `unmade` and `dead` are the results of `never`."""
     yield from _unreachable(subject, unmade)
     yield from _merges(subject, dead)
     yield from _bytes(subject)
@@ -37,16 +37,16 @@ def findings(subject: Subject, unmade: dict[int, bytes], dead: list[int]) -> Ite
 
 
 def never(subject: Subject) -> tuple[dict[int, bytes], list[int]]:
-    """Tokens, by id, that the model makes of no piece by its rule; and the rows of merges that never happen.
+    """Tokens, by id, that the model produces from no piece; and the rows of merges that never happen.
 
     The argument for models that merge is in `bytepair.model.merging`, for Unigram in `bytepair.check.lint.scores`.
-    WordPiece finds each token at its own place, except tokens longer than a word may be. Tokens that the model does
-    not produce itself are left out. Where whole pieces are taken, a token can still be one.
+    WordPiece matches every token except those longer than the limit for words. Tokens that the model does
+    not produce itself are left out. With `ignore_merges`, a token can still be a whole piece.
     """
     model = subject.spec.model
     dead: list[int] = []
     if isinstance(model, BytePair):
-        # With ranks all that is text is taken whole.
+        # With ranks every token that is text is taken whole.
         only = (
             range(len(model.tokens))
             if model.merges is not None
@@ -76,7 +76,7 @@ def never(subject: Subject) -> tuple[dict[int, bytes], list[int]]:
 
 def _unreachable(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
     model = subject.spec.model
-    # Pieces are text, so that a part of a character is never a whole one.
+    # Pieces are text, so a part of a character is never a whole piece.
     lost = {
         id: token
         for id, token in unmade.items()
@@ -132,8 +132,8 @@ def _merges(subject: Subject, dead: list[int]) -> Iterator[Finding]:
         "note",
         f"{len(dead):,} of {plural(len(model.merges), 'merge')} never {agree(len(dead), 'happens', 'happen')}: "
         "lower ones leave other pairs",
-        "They take up place in the file and in memory and change no ids. Merge lists made of ranks have many.",
-        "leave them; a merge list that was trained has none, so that there it was edited or put together",
+        "They use space in the file and in memory and change no ids. Merge lists made from ranks have many.",
+        "leave them; a trained merge list has none, so this one was edited or assembled",
         file=subject.file,
         pointer=_pointer(subject, "merges") + (f"/{dead[0]}" if subject.table is not None else ""),
         count=len(dead),
@@ -142,7 +142,7 @@ def _merges(subject: Subject, dead: list[int]) -> Iterator[Finding]:
 
 
 def _bytes(subject: Subject) -> Iterator[Finding]:
-    """Bytes of UTF-8 that have no token, be they spelled as bytes, as characters or by name."""
+    """Bytes of UTF-8 without a token, spelled as bytes, as characters or by name."""
     model = subject.spec.model
     known = set(model.tokens)
     if subject.spec.is_byte_level:
@@ -194,7 +194,7 @@ def _unknown(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "unknown-missing",
             "warning",
-            "there is no token for what is unknown, and no byte_fallback",
+            "there is no unknown token, and no byte_fallback",
             f"Characters that are no token {does}.",
             "name an unk_token that is in the vocabulary, or add tokens <0x00> to <0xFF> and switch byte_fallback on",
             file=subject.file,
@@ -216,7 +216,7 @@ def _not_text(subject: Subject) -> Iterator[Finding]:
             "not-utf8-token",
             "note",
             f"{counted(len(broken), 'token', 'holds', 'hold')} bytes that no text in UTF-8 has in this order",
-            "Only bytes that are not UTF-8 could become it, and those are refused: a row without use.",
+            "Only invalid UTF-8 could become it, and that is refused: the row is unused.",
             "train on valid UTF-8; a model that is trained already keeps such rows",
             file=subject.file,
             **tokens(broken),
@@ -238,7 +238,7 @@ def is_part_of_text(token: bytes) -> bool:
         decoder.decode(token[start:])
     except UnicodeDecodeError:
         return False
-    # Of a character that is cut the decoder waits for the end before it refuses half a surrogate pair.
+    # With a character cut off, the decoder waits for its end before it refuses half a surrogate pair.
     cut = decoder.getstate()[0]
     return not (cut[:1] == b"\xed" and cut[1:2] >= b"\xa0")
 
@@ -265,8 +265,8 @@ def _twice(subject: Subject) -> Iterator[Finding]:
             "duplicate-token",
             "warning",
             f"{counted(len(twice), 'added token', 'is', 'are')} spelled like a token of the model with another id",
-            "The same text has two ids: which one it becomes depends on whether added tokens are looked for.",
-            "give the added token the id of the model's token, or take one of them away",
+            "The same text has two ids: the result depends on whether added tokens are matched.",
+            "give the added token the id of the model's token, or remove one of them",
             file=subject.file,
             pointer="/added_tokens" if subject.table is not None else "",
             count=len(twice),

@@ -37,7 +37,7 @@ def verify(
     tokenizer must decode the ids of a text to the text (not applicable if stages change text on purpose; then the
     changed text must be stable); find special and added tokens in every position, and never in text that may not become
     them; need no more tokens than a text, or a normal form of it, has bytes, plus one for a space in front; know the
-    control tokens of its chat template; mask padding; report offsets in order; and give the same ids again, on two
+    control tokens of its chat template; mask padding; report offsets in order; and return the same ids again, on two
     threads, after pickling and in another process. Speed is measured and never fails.
 
     Args:

@@ -38,7 +38,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checklist:
-    """The checks of `verify`, in order; `checklist[name]` is the one of that name.
+    """The checks of `verify`, in order; `checklist[name]` is the check with that name.
 
     Attributes:
         checks: The checks.

@@ -1,4 +1,4 @@
-"""Whether a batch can be padded, and the padding be told from text."""
+"""Checks of padding: a pad token exists, and masks separate padding from text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a tokenizer is, and whether it gives the same ids again: twice, on threads, behind pickle, elsewhere."""
+"""Speed, and equal ids when repeated, on threads, after pickling and in another process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ print(probes.behaviour(Tokenizer(native.read(sys.stdin.buffer.read()))))
 
 
 def checks(tokenizer: Tokenizer) -> list[Check]:
-    """All of them."""
+    """Runs all of these checks."""
     expected = probes.behaviour(tokenizer)
     return [
         *_throughput(tokenizer),
@@ -83,7 +83,7 @@ def _throughput(tokenizer: Tokenizer) -> list[Check]:
 
 
 def _pickled(tokenizer: Tokenizer, expected: str) -> Check:
-    name = "the same ids behind pickle"
+    name = "the same ids after pickling"
     try:
         again = pickle.loads(pickle.dumps(tokenizer))
     except (pickle.PickleError, AttributeError, TypeError) as error:
@@ -98,7 +98,7 @@ def _threads(tokenizer: Tokenizer) -> Check:
     one = tokenizer.encode_batch(texts, special="text", threads=1)
     if tokenizer.encode_batch(texts, special="text", threads=2) != one:
         return Check(name, "fail", "the batch of the probes has other ids on two threads than on one")
-    # Long enough to be cut into parts.
+    # Long enough to be split across threads.
     long = " ".join(texts) * _REPEATS
     try:
         alone = tokenizer.encode_array(long, special="text", threads=1)

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def file_hashes(folder: Path, path: Path) -> tuple[dict[str, Any] | None, Check]:
-    """The manifest of a folder, and whether all files that it names are there and are those that were saved."""
+    """The manifest of a folder, and the check that its files exist and match their hashes."""
     name = "file hashes"
     try:
         table = manifest.load(folder)
     except (FormatError, IntegrityError) as error:
         return None, Check.of_error(name, error)
     if table is None:
-        return None, Check(name, "not applicable", f"there is no {manifest.NAME}: whoever saves with bytepair gets one")
+        return None, Check(name, "not applicable", f"there is no {manifest.NAME}: saving with bytepair writes one")
     wrong = []
     for file, promised in table["files"].items():
         try:
@@ -42,7 +42,7 @@ def file_hashes(folder: Path, path: Path) -> tuple[dict[str, Any] | None, Check]
 
 
 def checks(subject: Subject) -> list[Check]:
-    """What the manifest says of the tokenizer, whose files have been compared."""
+    """Compares content, behaviour and Unicode with the manifest."""
     names = ("fingerprint", "behaviour", "Unicode version", "chat template hash")
     table = subject.manifest
     if table is None:
@@ -54,7 +54,7 @@ def _fingerprint(subject: Subject, table: dict[str, Any]) -> Check:
     name, found = "fingerprint", subject.tokenizer.fingerprint
     if found == table.get("fingerprint"):
         return Check(name, "pass", found)
-    return Check(name, "fail", f"it is {found}, and the manifest says {table.get('fingerprint')}{_dropped(table)}")
+    return Check(name, "fail", f"it is {found}, and the manifest records {table.get('fingerprint')}{_dropped(table)}")
 
 
 def _behaviour(subject: Subject, table: dict[str, Any]) -> Check:
@@ -80,7 +80,7 @@ def _behaviour(subject: Subject, table: dict[str, Any]) -> Check:
 def _dropped(table: dict[str, Any]) -> str:
     lost = table.get("dropped")
     return (
-        f"; {', '.join(map(str, lost))} was dropped and has to be said again" if isinstance(lost, list) and lost else ""
+        f"; {', '.join(map(str, lost))} was dropped and must be passed again" if isinstance(lost, list) and lost else ""
     )
 
 
@@ -108,5 +108,5 @@ def _template(subject: Subject, table: dict[str, Any]) -> Check:
     if found == recorded:
         return Check(name, "pass" if found else "not applicable", found or "there was none, and there is none")
     if recorded is None:
-        return Check(name, "not applicable", "it came after the tokenizer was saved")
+        return Check(name, "not applicable", "it was added after the tokenizer was saved")
     return Check(name, "fail", "the template is " + ("gone" if found is None else "not the one that was there"))

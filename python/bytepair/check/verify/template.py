@@ -21,9 +21,9 @@ _VARIABLE = re.compile(r"\b(bos_token|eos_token|pad_token|unk_token)\b")
 
 
 def checks(subject: Subject) -> list[Check]:
-    """Whether the control tokens that it spells are added tokens, and whether it can be parsed."""
+    """Whether the template parses, and its control tokens are added tokens."""
     if subject.folder is None:
-        return [Check(_NAME, "not applicable", "a chat template stands beside files")]
+        return [Check(_NAME, "not applicable", "only a folder has a chat template")]
     try:
         template, settings = configs.chat_template(subject.folder), configs.table(subject.folder, configs.CONFIG)
     except (FormatError, ArtifactError) as error:
@@ -40,7 +40,7 @@ def checks(subject: Subject) -> list[Check]:
 
 
 def _text(entry: Any) -> str:
-    """The template of an entry of a list of named ones; empty if it has none, which is then said."""
+    """The template in an entry of a list of named ones; empty if it has none, which fails the check."""
     text = entry.get("template") if isinstance(entry, dict) else None
     return text if isinstance(text, str) else ""
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _NO_SPACES = ("Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Kana and Han", "Han")
-"""Scripts whose words are not written apart."""
+"""Scripts without spaces between words."""
 
 
 def checks(tokenizer: Tokenizer) -> list[Check]:
-    """Round trips and fertility."""
+    """Checks round trips and fertility."""
     lossy, unknown = loses(tokenizer), unknown_id(tokenizer.spec.model)
     trips = [
         _round_trip(tokenizer, f"round trip: {name}", group, lossy, unknown) for name, group in probes.GROUPS.items()
@@ -29,7 +29,7 @@ def checks(tokenizer: Tokenizer) -> list[Check]:
 
 
 def loses(tokenizer: Tokenizer) -> str:
-    """Which stages may change the text that comes back; empty if none does."""
+    """The stages that may change decoded text; empty if none does."""
     spec = tokenizer.spec
     taking = [token.content for token in spec.added_tokens if not token.special and (token.lstrip or token.rstrip)]
     reasons = {
@@ -54,7 +54,7 @@ def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: 
         if not lossy:
             return Check(name, "fail", f"{text!a} comes back as {back!a}")
         if unknown in ids:
-            # The name of the unknown token is no text, and where it stands words may be cut otherwise.
+            # The name of the unknown token is no text, and words next to it may be split differently.
             lost += 1
             continue
         changed += 1
@@ -79,7 +79,7 @@ def _fertility(tokenizer: Tokenizer, script: str, text: str, unknown: int | None
     lost = sum(id == unknown for id in ids)
     seen = f", {lost} of {size} unknown" if lost else ""
     detail = f"{words}{size / len(text):.2f} a character, {size / bytes_:.2f} a byte{seen}"
-    # A normal form may have more bytes than the text, and a space that is put in front is one more.
+    # A normal form may have more bytes than the text; a prefix space adds one more.
     forms: tuple[NormalForm, ...] = ("NFC", "NFD", "NFKC", "NFKD") if tokenizer.spec.normalizers else ()
     most = max([bytes_, *(len(unicodedata.normalize(form, text).encode()) for form in forms)]) + 1
     is_bounded = size <= most
@@ -87,9 +87,9 @@ def _fertility(tokenizer: Tokenizer, script: str, text: str, unknown: int | None
 
 
 def offsets_check(tokenizer: Tokenizer) -> Check:
-    """Whether offsets are in order, in the text, and, where no text is lost, all of it."""
+    """Whether offsets are ordered, inside the text, and cover all of it if no text is lost."""
     name, lossy = "offsets", loses(tokenizer)
-    # Other builds of the core have none.
+    # Some builds of the core have no offsets.
     offsets: Any = getattr(tokenizer, "offsets", None)
     if offsets is None:
         return Check(name, "not applicable", "this version of bytepair gives no offsets")

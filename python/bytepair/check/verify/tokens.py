@@ -1,4 +1,4 @@
-"""Special and added tokens: one id wherever they stand, and never from text that may not become them."""
+"""Special and added tokens: one id in any position, and never from ordinary text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def checks(tokenizer: Tokenizer) -> list[Check]:
-    """All of them."""
+    """Runs both checks."""
     added = tokenizer.spec.added_tokens
     special = [token for token in added if token.special]
     plain = [token for token in added if not token.special]
@@ -28,7 +28,7 @@ def checks(tokenizer: Tokenizer) -> list[Check]:
 
 
 def _atomic(tokenizer: Tokenizer, name: str, tokens: list[AddedToken], contents: set[str]) -> Check:
-    """Each alone, between words, and in front of the next one."""
+    """Encodes each alone, between words, and in front of the next one."""
     if not tokens:
         return Check(name, "not applicable", "there are none")
     lengths = sorted({len(content) for content in contents})
@@ -43,14 +43,14 @@ def _atomic(tokenizer: Tokenizer, name: str, tokens: list[AddedToken], contents:
         ]
         for left, right, expected in cases:
             text = left + token.content + right
-            # Of tokens that overlap the leftmost and longest is found, and that is then another one.
+            # Of overlapping tokens the leftmost and longest is found, which may be another one.
             if _overlaps(text, len(left), len(token.content), contents, lengths):
                 passed_over += 1
                 continue
             try:
                 ids = tokenizer.encode(text, special="allow")
             except EncodeError:
-                # The words beside it have no tokens; that is no matter of this one.
+                # The vocabulary lacks the words beside it, which says nothing about this token.
                 passed_over += 1
                 continue
             if (ids != expected) if expected is not None else (token.id not in ids):
@@ -63,7 +63,7 @@ def _atomic(tokenizer: Tokenizer, name: str, tokens: list[AddedToken], contents:
 
 
 def _overlaps(text: str, start: int, length: int, contents: set[str], lengths: list[int]) -> bool:
-    """Whether another token reaches into the stretch from before it, or from within it beyond its end."""
+    """Whether another token overlaps the start or the end of the span."""
     end = start + length
     for first in range(max(0, start - lengths[-1] + 1), end):
         for size in lengths:
@@ -85,7 +85,7 @@ def _only_if_allowed(tokenizer: Tokenizer, tokens: list[AddedToken]) -> Check:
                 ids = tokenizer.encode(text, special="text", added="text")
             except EncodeError:
                 continue
-            # What is unknown is unknown, whatever it spells.
+            # Unknown text never produces the token.
             if token.id in ids and token.id != unknown:
                 broken.append(token.content)
                 break

@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from bytepair._core import decode_tokens
 from bytepair.compat.tokenizers.components import Component, Inner, Option
-from bytepair.compat.tokenizers.shared import MetaspaceOptions
-from bytepair.compat.tokenizers.values import (
-    Regex,
-    as_pattern,
-    boolean,
-    character,
-    id_number,
-    listed,
-    natural,
-    text,
-)
+from bytepair.compat.tokenizers.shared import ByteLevelOptions, MetaspaceOptions
+from bytepair.compat.tokenizers.values import Regex, as_pattern, boolean, character, id_number, listed, natural, text
 from bytepair.formats import hf_stages
 
 if TYPE_CHECKING:
@@ -62,12 +53,8 @@ class ByteFallback(Decoder):
     """Converts tokens such as ``<0x41>`` to bytes."""
 
 
-class ByteLevel(Decoder):
+class ByteLevel(ByteLevelOptions, Decoder):
     """Converts the byte alphabet to bytes. The options are those of the pre-tokenizer and have no effect here."""
-
-    add_prefix_space = Option[bool](boolean, True)
-    trim_offsets = Option[bool](boolean, True)
-    use_regex = Option[bool](boolean, True)
 
     def __init__(
         self,
@@ -77,9 +64,7 @@ class ByteLevel(Decoder):
         use_regex: bool = True,
         type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
-        if type != "ByteLevel":
-            raise ValueError(f"type={type!r}: a ByteLevel has the type ByteLevel")
-        self._set(add_prefix_space=add_prefix_space, trim_offsets=trim_offsets, use_regex=use_regex)
+        self._set(add_prefix_space=add_prefix_space, trim_offsets=trim_offsets, use_regex=use_regex, type=type)
 
 
 class CTC(Decoder):

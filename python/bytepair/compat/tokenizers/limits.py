@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bytepair.call.padding import Padding
 from bytepair.call.truncation import Truncation
-from bytepair.compat.tokenizers.values import id_number, natural, optional, text
+from bytepair.compat.tokenizers.values import id_number, known, natural, optional, text
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import shown
 
@@ -32,8 +32,8 @@ class TruncationParams(NamedTuple):
 
     def checked(self) -> TruncationParams:
         """Validate the arguments: ValueError for an unknown value, TypeError or OverflowError for an invalid one."""
-        _known("strategy", self.strategy, _STRATEGIES)
-        _known("direction", self.direction, _SIDES)
+        known("strategy", self.strategy, _STRATEGIES)
+        known("direction", self.direction, _SIDES)
         return self._replace(max_length=natural("max_length", self.max_length), stride=natural("stride", self.stride))
 
     def rule(self) -> Truncation:
@@ -54,7 +54,7 @@ class TruncationParams(NamedTuple):
     @classmethod
     def read(cls, table: Json) -> TruncationParams:
         """Read JSON; FormatError if it is malformed."""
-        known = {"direction", "max_length", "strategy", "stride"}
+        keys = {"direction", "max_length", "strategy", "stride"}
         return _read(
             lambda: cls(
                 natural("max_length", table["max_length"]),
@@ -63,7 +63,7 @@ class TruncationParams(NamedTuple):
                 _said(table.get("direction", "Right"), _SIDES),
             ),
             table,
-            known,
+            keys,
             "/truncation",
         )
 
@@ -80,7 +80,7 @@ class PaddingParams(NamedTuple):
 
     def checked(self) -> PaddingParams:
         """Validate the arguments: ValueError for an unknown value, TypeError or OverflowError for an invalid one."""
-        _known("direction", self.direction, _SIDES)
+        known("direction", self.direction, _SIDES)
         return self._replace(
             length=optional(natural)("length", self.length),
             pad_to_multiple_of=optional(natural)("pad_to_multiple_of", self.pad_to_multiple_of),
@@ -108,7 +108,7 @@ class PaddingParams(NamedTuple):
     @classmethod
     def read(cls, table: Json) -> PaddingParams:
         """Read JSON; FormatError if it is malformed."""
-        known = {"strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token"}
+        keys = {"strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token"}
         return _read(
             lambda: cls(
                 None if table["strategy"] == "BatchLongest" else natural("strategy", table["strategy"]["Fixed"]),
@@ -119,7 +119,7 @@ class PaddingParams(NamedTuple):
                 _said(table["direction"], _SIDES),
             ),
             table,
-            known,
+            keys,
             "/padding",
         )
 
@@ -139,9 +139,9 @@ def pad(encoding: Encoding, padding: Padding, width: int, type_id: int) -> None:
     encoding.type_ids = types[:-count] + more if padding.side == "right" else more + types[count:]
 
 
-def _read(make: Callable[[], T], table: Json, known: set[str], pointer: str) -> T:
+def _read(make: Callable[[], T], table: Json, keys: set[str], pointer: str) -> T:
     try:
-        for key in table.keys() - known:
+        for key in table.keys() - keys:
             raise FormatError(f"not supported: {key}", pointer=f"{pointer}/{key}")
         return make()
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
@@ -150,13 +150,8 @@ def _read(make: Callable[[], T], table: Json, known: set[str], pointer: str) -> 
         raise FormatError(f"{shown(table)} is malformed: {error}", pointer=pointer) from error
 
 
-def _known(name: str, value: str, known: dict[str, str]) -> None:
-    if text(name, value) not in known:
-        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(known)}")
-
-
-def _said(value: Json, known: dict[str, str]) -> str:
-    for name, spelled in known.items():
+def _said(value: Json, names: dict[str, str]) -> str:
+    for name, spelled in names.items():
         if value == spelled:
             return name
-    raise ValueError(f"{shown(value)} is none of {', '.join(known.values())}")
+    raise ValueError(f"{shown(value)} is none of {', '.join(names.values())}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from bytepair._core import pre_tokenize
 from bytepair.compat.tokenizers.components import Component, Inner, Option
-from bytepair.compat.tokenizers.shared import MetaspaceOptions
+from bytepair.compat.tokenizers.shared import ByteLevelOptions, MetaspaceOptions
 from bytepair.compat.tokenizers.values import (
     Hidden,
     Regex,
@@ -20,9 +20,6 @@ from bytepair.compat.tokenizers.values import (
 )
 from bytepair.formats import hf_stages
 from bytepair.model import byte_alphabet
-
-if TYPE_CHECKING:
-    pass
 
 
 class PreTokenizer(Component):
@@ -70,7 +67,7 @@ class UnicodeScripts(PreTokenizer):
     """Splits where the script changes."""
 
 
-class ByteLevel(PreTokenizer):
+class ByteLevel(ByteLevelOptions, PreTokenizer):
     """Splits like GPT-2, and spells bytes by the byte alphabet.
 
     Args:
@@ -80,10 +77,6 @@ class ByteLevel(PreTokenizer):
         type: ``"ByteLevel"``, as in the state of a ByteLevel.
     """
 
-    add_prefix_space = Option[bool](boolean, True)
-    trim_offsets = Option[bool](boolean, True)
-    use_regex = Option[bool](boolean, True)
-
     def __init__(
         self,
         add_prefix_space: bool = True,
@@ -92,9 +85,7 @@ class ByteLevel(PreTokenizer):
         *,
         type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
-        if type != "ByteLevel":
-            raise ValueError(f"type={type!r}: a ByteLevel has the type ByteLevel")
-        self._set(add_prefix_space=add_prefix_space, trim_offsets=trim_offsets, use_regex=use_regex)
+        self._set(add_prefix_space=add_prefix_space, trim_offsets=trim_offsets, use_regex=use_regex, type=type)
 
     @staticmethod
     def alphabet() -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.shared import ByteLevelOptions
 from bytepair.compat.tokenizers.spelling import Word, spell
 from bytepair.compat.tokenizers.values import boolean, id_number, listed, text
 
@@ -86,7 +87,7 @@ class RobertaProcessing(PostProcessor):
         self._set(sep=sep, cls=cls_token, trim_offsets=trim_offsets, add_prefix_space=add_prefix_space)
 
 
-class ByteLevel(PostProcessor):
+class ByteLevel(ByteLevelOptions, PostProcessor):
     """Excludes white space at the ends of tokens from offsets.
 
     Args:
@@ -96,10 +97,6 @@ class ByteLevel(PostProcessor):
         type: ``"ByteLevel"``, as in the state of a ByteLevel.
     """
 
-    add_prefix_space = Option[bool](boolean, True)
-    trim_offsets = Option[bool](boolean, True)
-    use_regex = Option[bool](boolean, True)
-
     def __init__(
         self,
         add_prefix_space: bool | None = None,
@@ -108,10 +105,8 @@ class ByteLevel(PostProcessor):
         *,
         type: str = "ByteLevel",  # noqa: A002 (as the state has it)
     ) -> None:
-        if type != "ByteLevel":
-            raise ValueError(f"type={type!r}: a ByteLevel has the type ByteLevel")
         options = {"add_prefix_space": add_prefix_space, "trim_offsets": trim_offsets, "use_regex": use_regex}
-        self._set(**{name: True if value is None else value for name, value in options.items()})
+        self._set(**{name: True if value is None else value for name, value in options.items()}, type=type)
 
 
 class TemplateProcessing(PostProcessor):

@@ -10,13 +10,14 @@ from bytepair.call.encoding import Encoding
 from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.padding import Padding
 from bytepair.call.post_processing import PostProcessor
-from bytepair.call.post_processors import added_encoding
 from bytepair.call.spelling import spell_tokens
 from bytepair.call.truncation import Truncation
 from bytepair.compat.tokenizers.limits import pad
 from bytepair.errors import EncodeError, LimitError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bytepair.tokenizer import Tokenizer
 
 Text: TypeAlias = "str | list[str]"
@@ -215,7 +216,13 @@ class Row:
                 "offsets, words and overflowing are not available with dropout; ids, tokens, type_ids, attention_mask "
                 "and special_tokens_mask are: set model.dropout to None"
             )
-        sides = [_locate(ready, text, place) for place, text in enumerate(self._texts)]
+        reading = {"special": ready.special}
+        sides = [
+            encode_with_offsets(ready.core, text, place, reading)
+            if isinstance(text, str)
+            else of_words(ready.core, text, place, reading)
+            for place, text in enumerate(self._texts)
+        ]
         return ready.finish(sides, add=self._add, width=self.length if self._filling else None)
 
 
@@ -227,18 +234,27 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _locate(ready: Ready, text: Text, sequence: int) -> Encoding:
-    said = {"special": ready.special}
-    if isinstance(text, str):
-        return encode_with_offsets(ready.core, text, sequence, said)
-    whole = added_encoding([], [], 0)
-    for number, word in enumerate(text):
-        one = encode_with_offsets(ready.core, word, sequence, said)
+def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, reading: dict[str, Any]) -> Encoding:
+    """Encode a list of words: `word_ids` are their indices, and offsets count from the start of each word.
+
+    Raises:
+        TypeError: A word is not a ``str``.
+
+    Example:
+        >>> import bytepair as bp
+        >>> one = of_words(bp.train({"low": 5}, vocab_size=258), ["slow", "low"], 0, {})
+        >>> one.ids, one.word_ids, one.offsets
+        ([115, 257, 257], [0, 0, 1], [(0, 1), (1, 4), (0, 3)])
+    """
+    whole = Encoding([], [], [], [], [], [], [])
+    for number, word in enumerate(words):
+        if not isinstance(word, str):
+            raise TypeError(f"word {number} of a text is {word!r}, not a str")
+        one = encode_with_offsets(tok, word, sequence, reading)
         whole.ids += one.ids
         whole.tokens += one.tokens
         whole.offsets += one.offsets
         whole.word_ids += [number] * len(one)
-        whole.type_ids += one.type_ids
-        whole.special_tokens_mask += one.special_tokens_mask
-        whole.attention_mask += one.attention_mask
+    count = len(whole.ids)
+    whole.type_ids, whole.special_tokens_mask, whole.attention_mask = [sequence] * count, [0] * count, [1] * count
     return whole

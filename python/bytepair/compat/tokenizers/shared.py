@@ -24,3 +24,17 @@ class MetaspaceOptions(Component):
     @classmethod
     def _read(cls, table: dict[str, Any]) -> Self:
         return super()._read(read_metaspace(table))
+
+
+class ByteLevelOptions(Component):
+    """The options of the pre-tokenizer, the decoder and the post-processor ByteLevel."""
+
+    add_prefix_space = Option[bool](boolean, True)
+    trim_offsets = Option[bool](boolean, True)
+    use_regex = Option[bool](boolean, True)
+
+    def _set(self, **values: Any) -> None:
+        kind = values.pop("type")
+        if kind != "ByteLevel":
+            raise ValueError(f"type={kind!r}: a ByteLevel has the type ByteLevel")
+        super()._set(**values)

@@ -9,7 +9,7 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer as Core
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Component)
 Json = Any
 
 _STAGES: dict[str, type[Component]] = {
@@ -58,6 +59,22 @@ class _Engine(NamedTuple):
     vocab: tuple[Any, Any, int]
     core: Core
     processor: Processing
+
+
+class _Part(Generic[C]):
+    """The property of a stage: a component of one kind, or None."""
+
+    def __init__(self, kind: type[C]) -> None:
+        self.__doc__ = f"The {kind.__name__}, or None."
+
+    def __set_name__(self, owner: type, stage: str) -> None:
+        self._stage = stage
+
+    def __get__(self, tokenizer: Tokenizer | None, owner: type) -> Any:
+        return self if tokenizer is None else tokenizer._parts[self._stage]
+
+    def __set__(self, tokenizer: Tokenizer, part: C | None) -> None:
+        tokenizer._set_part(self._stage, part)
 
 
 class Tokenizer:
@@ -106,41 +123,10 @@ class Tokenizer:
         self._parts[stage] = part
         Changes.tell()
 
-    @property
-    def normalizer(self) -> Any:
-        """The normalizer, or None."""
-        return self._parts["normalizer"]
-
-    @normalizer.setter
-    def normalizer(self, normalizer: Normalizer | None) -> None:
-        self._set_part("normalizer", normalizer)
-
-    @property
-    def pre_tokenizer(self) -> Any:
-        """The pre-tokenizer, or None."""
-        return self._parts["pre_tokenizer"]
-
-    @pre_tokenizer.setter
-    def pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> None:
-        self._set_part("pre_tokenizer", pre_tokenizer)
-
-    @property
-    def post_processor(self) -> Any:
-        """The post-processor, or None."""
-        return self._parts["post_processor"]
-
-    @post_processor.setter
-    def post_processor(self, post_processor: PostProcessor | None) -> None:
-        self._set_part("post_processor", post_processor)
-
-    @property
-    def decoder(self) -> Any:
-        """The decoder, or None."""
-        return self._parts["decoder"]
-
-    @decoder.setter
-    def decoder(self, decoder: Decoder | None) -> None:
-        self._set_part("decoder", decoder)
+    normalizer = _Part(Normalizer)
+    pre_tokenizer = _Part(PreTokenizer)
+    post_processor = _Part(PostProcessor)
+    decoder = _Part(Decoder)
 
     @property
     def encode_special_tokens(self) -> bool:
@@ -152,13 +138,17 @@ class Tokenizer:
         self._encode_special_tokens = boolean("encode_special_tokens", value)
         self._last = None
 
+    def _stages(self) -> dict[str, Json]:
+        """The parts apart from the model, as read."""
+        return {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
+
     def _engine(self) -> _Engine:
         """The compiled tokenizer; compiled again only if a part has changed."""
         before = self._compiled
         changes = Changes.count
         if before is not None and before.changes == changes:
             return before
-        parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
+        parts = self._stages()
         table = self._model._table
         options = {key: value for key, value in table.items() if key not in ("vocab", "merges")}
         processed = parts.pop("post_processor")
@@ -207,7 +197,7 @@ class Tokenizer:
         Raises:
             FormatError: A part is not supported; ``pointer`` names it.
         """
-        parts = {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
+        parts = self._stages()
         return compile_core(self._model._table, self._added.table(), parts, parts["post_processor"], special_apart=True)
 
     # Files.
@@ -428,14 +418,7 @@ class Tokenizer:
         if max_length is not None:
             warnings.warn("max_length of enable_padding is called length", DeprecationWarning, stacklevel=2)
             length = max_length
-        self._padding = PaddingParams(
-            length,
-            pad_to_multiple_of,
-            pad_id,
-            pad_token,
-            pad_type_id,
-            direction,
-        ).checked()
+        self._padding = PaddingParams(length, pad_to_multiple_of, pad_id, pad_token, pad_type_id, direction).checked()
         self._last = None
 
     def no_padding(self) -> None:
@@ -470,10 +453,7 @@ class Tokenizer:
         return Encoding._later(self._ready().rows([row], add=add)[0])
 
     def encode_batch(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """Encode texts and pairs on several threads; a pair is a tuple or list of two.
 
@@ -487,10 +467,7 @@ class Tokenizer:
         return [Encoding._later(row) for row in self._ready().rows(rows, add=add, threads=_threads())]
 
     def encode_batch_fast(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch`, which computes offsets only on access."""
         return self.encode_batch(input, is_pretokenized, add_special_tokens)
@@ -527,19 +504,13 @@ class Tokenizer:
         return await _in_thread(self.encode, sequence, pair, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch`, in another thread."""
         return await _in_thread(self.encode_batch, input, is_pretokenized, add_special_tokens)
 
     async def async_encode_batch_fast(
-        self,
-        input: Iterable[Any],
-        is_pretokenized: bool = False,
-        add_special_tokens: bool = True,
+        self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Encoding]:
         """As `encode_batch_fast`, in another thread."""
         return await self.async_encode_batch(input, is_pretokenized, add_special_tokens)
@@ -573,10 +544,9 @@ class Tokenizer:
     def _train(self, sequences: Iterable[str | bytes], trainer: Trainer | None, length: int | None = None) -> None:
         from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
 
-        stages = {name: None if part is None else part._raw() for name, part in self._parts.items()}
-        stages = {name: stages[name] for name in ("normalizer", "pre_tokenizer")}
-        special = training.train(self._model, stages, self._added, sequences, trainer, length)
-        self.add_special_tokens(special)
+        parts = self._stages()
+        stages = {name: parts[name] for name in ("normalizer", "pre_tokenizer")}
+        self.add_special_tokens(training.train(self._model, stages, self._added, sequences, trainer, length))
 
 
 async def _in_thread(call: Callable[..., T], *args: Any) -> T:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair.compat.tokenizers.added_tokens import AddedToken, tokens_of
 from bytepair.compat.tokenizers.spelling import spell
-from bytepair.compat.tokenizers.values import boolean, listed, natural, optional, real, text
-from bytepair.formats.hf_common import shown
+from bytepair.compat.tokenizers.values import boolean, known, listed, natural, optional, real, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +29,7 @@ def _letters(name: str, value: Any) -> list[str]:
 
 
 def _format(name: str, value: Any) -> str:
-    if text(name, value) not in _FORMATS:
-        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_FORMATS)}")
+    known(name, value, _FORMATS)
     return str(value)
 
 
@@ -53,9 +52,13 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
 
 
 class Trainer:
-    """The base class of trainers: settings that can be changed."""
+    """The base class of trainers: settings that can be changed, in the order of the class's annotations."""
 
     _settings: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._settings += tuple(name for name in get_annotations(cls) if name in _CHECKS and name not in cls._settings)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._settings:
@@ -106,20 +109,8 @@ class BpeTrainer(Trainer):
         max_token_length: The maximum length of a token, in characters.
     """
 
-    _settings = (
-        "min_frequency",
-        "vocab_size",
-        "show_progress",
-        "progress_format",
-        "special_tokens",
-        "limit_alphabet",
-        "initial_alphabet",
-        "continuing_subword_prefix",
-        "end_of_word_suffix",
-        "max_token_length",
-    )
-    vocab_size: int
     min_frequency: int
+    vocab_size: int
     show_progress: bool
     progress_format: str
     special_tokens: list[AddedToken]
@@ -143,7 +134,7 @@ class BpeTrainer(Trainer):
         end_of_word_suffix: str | None = None,
         max_token_length: int | None = None,
     ) -> None:
-        self._set({name: value for name, value in locals().items() if name in self._settings})
+        self._set(locals())
 
     def get_word_count(self) -> NoReturn:
         """Not supported: each training counts words and discards the counts."""
@@ -153,18 +144,8 @@ class BpeTrainer(Trainer):
 class WordPieceTrainer(Trainer):
     """Trains a `models.WordPiece` by frequency, like tokenizers; settings as for `BpeTrainer`."""
 
-    _settings = (
-        "min_frequency",
-        "vocab_size",
-        "show_progress",
-        "special_tokens",
-        "limit_alphabet",
-        "initial_alphabet",
-        "continuing_subword_prefix",
-        "end_of_word_suffix",
-    )
-    vocab_size: int
     min_frequency: int
+    vocab_size: int
     show_progress: bool
     special_tokens: list[AddedToken]
     limit_alphabet: int | None
@@ -184,7 +165,7 @@ class WordPieceTrainer(Trainer):
         continuing_subword_prefix: str | None = "##",
         end_of_word_suffix: str | None = None,
     ) -> None:
-        self._set({name: value for name, value in locals().items() if name in self._settings})
+        self._set(locals())
 
 
 class WordLevelTrainer(Trainer):
@@ -197,9 +178,8 @@ class WordLevelTrainer(Trainer):
         special_tokens: The first tokens.
     """
 
-    _settings = ("min_frequency", "vocab_size", "show_progress", "special_tokens")
-    vocab_size: int
     min_frequency: int
+    vocab_size: int
     show_progress: bool
     special_tokens: list[AddedToken]
 
@@ -211,7 +191,7 @@ class WordLevelTrainer(Trainer):
         show_progress: bool = True,
         special_tokens: Sequence[str | AddedToken] = (),
     ) -> None:
-        self._set({name: value for name, value in locals().items() if name in self._settings})
+        self._set(locals())
 
 
 class UnigramTrainer(Trainer):
@@ -228,24 +208,14 @@ class UnigramTrainer(Trainer):
         n_sub_iterations: The number of EM steps before each pruning.
     """
 
-    _settings = (
-        "show_progress",
-        "vocab_size",
-        "n_sub_iterations",
-        "shrinking_factor",
-        "special_tokens",
-        "initial_alphabet",
-        "unk_token",
-        "max_piece_length",
-    )
-    vocab_size: int
     show_progress: bool
+    vocab_size: int
+    n_sub_iterations: int
+    shrinking_factor: float
     special_tokens: list[AddedToken]
     initial_alphabet: list[str]
-    shrinking_factor: float
     unk_token: str | None
     max_piece_length: int
-    n_sub_iterations: int
 
     def __init__(
         self,
@@ -259,7 +229,7 @@ class UnigramTrainer(Trainer):
         max_piece_length: int = 16,
         n_sub_iterations: int = 2,
     ) -> None:
-        self._set({name: value for name, value in locals().items() if name in self._settings})
+        self._set(locals())
 
 
 class ParityBpeTrainer:

@@ -73,16 +73,16 @@ def optional(check: Callable[[str, Any], Json]) -> Callable[[str, Any], Json]:
     return lambda name, value: None if value is None else check(name, value)
 
 
-def choice(**known: str) -> Callable[[str, Any], str]:
+def known(name: str, value: Any, table: Mapping[str, Json]) -> Json:
+    """The JSON value of a name in a table; ValueError for an unknown name."""
+    if text(name, value) not in table:
+        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(table)}")
+    return table[str(value)]
+
+
+def choice(**table: str) -> Callable[[str, Any], Json]:
     """Make a check for one of these names, each with its JSON value."""
-
-    def check(name: str, value: Any) -> str:
-        value = text(name, value)
-        if value not in known:
-            raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(known)}")
-        return known[value]
-
-    return check
+    return lambda name, value: known(name, value, table)
 
 
 _BEHAVIORS = {
@@ -95,12 +95,9 @@ _BEHAVIORS = {
 _NAMES = {value: name for name, value in _BEHAVIORS.items()}
 
 
-def as_behavior(name: str, value: Any) -> str:
+def as_behavior(name: str, value: Any) -> Json:
     """The JSON value of the behavior of a split."""
-    value = text(name, getattr(value, "value", value))
-    if value not in _BEHAVIORS:
-        raise ValueError(f"{name}={shown(value)} is unknown; use one of {', '.join(_BEHAVIORS)}")
-    return _BEHAVIORS[value]
+    return known(name, getattr(value, "value", value), _BEHAVIORS)
 
 
 def behavior_name(value: Json) -> str:

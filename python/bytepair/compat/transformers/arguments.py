@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from bytepair.compat.transformers.state import State
 
 NO_LIMIT = int(1e30)
@@ -13,6 +15,20 @@ NO_LIMIT = int(1e30)
 _MANY = 10**20
 _PADDINGS = (False, "longest", "max_length")
 _TRUNCATIONS = (False, "longest_first", "only_first", "only_second")
+
+
+def taken(given: Mapping[str, Any], function: Callable[..., Any]) -> dict[str, Any]:
+    """Those of a method's arguments that a function takes by keyword only.
+
+    Example:
+        >>> def inner(*, stride=0): ...
+        >>> def outer(text, stride=0):
+        ...     return taken(locals(), inner)
+        >>> outer("low", 3)
+        {'stride': 3}
+    """
+    names = getattr(function, "__kwdefaults__", None) or {}
+    return {name: value for name, value in given.items() if name in names}
 
 
 class Lengths(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bytepair.compat.transformers import arguments, loading
 from bytepair.compat.transformers.tokenizer import PreTrainedTokenizerFast
 
 if TYPE_CHECKING:
@@ -35,13 +36,5 @@ class AutoTokenizer:
         The stages are always those of the files.
         """
         return PreTrainedTokenizerFast._load(
-            pretrained_model_name_or_path,
-            settings,
-            by_class=True,
-            cache_dir=cache_dir,
-            local_files_only=local_files_only,
-            token=token,
-            revision=revision,
-            subfolder=subfolder,
-            gguf_file=gguf_file,
+            pretrained_model_name_or_path, settings, by_class=True, **arguments.taken(locals(), loading.place)
         )

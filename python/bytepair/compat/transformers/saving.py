@@ -9,6 +9,7 @@ from bytepair import files
 from bytepair.compat.transformers.added import FLAGS, is_token
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats import configs, hf_json, manifest
+from bytepair.model.checks import ROLES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,11 +37,17 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
     }
     side: Side = "left" if tokenizer.padding_side == "left" else "right"
     origin = tokenizer.engine.origin
-    about = manifest.About(tokenizer.engine, (side, side), origin and origin.record())
+    about = manifest.About(tokenizer.engine, (side, side), origin and origin.record(), _roles(tokenizer))
     held = {"tokenizer.json": contents["tokenizer.json"]}
     about_files = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
     files.write_all(folder, {**contents, manifest.NAME: about_files}, retired=manifest.NAME)
     return tuple(str(folder / name) for name in (configs.CONFIG, *templates, "tokenizer.json", manifest.NAME))
+
+
+def _roles(tokenizer: State) -> tuple[tuple[str, str], ...]:
+    """The named tokens by role, which may have changed since the engine was loaded."""
+    named = tokenizer.special_tokens_map
+    return tuple((role, token) for role in ROLES if (token := named.get(f"{role}_token")))
 
 
 def _config(tokenizer: State) -> dict[str, Any]:

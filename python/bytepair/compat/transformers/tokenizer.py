@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.call import model_inputs
 from bytepair.compat.tokenizers.added_tokens import AddedToken
-from bytepair.compat.transformers import added, arguments, batch, chats, loading, saving, words
+from bytepair.compat.transformers import added, arguments, batch, loading, saving, words
 from bytepair.compat.transformers.added import as_added
+from bytepair.compat.transformers.chats import Chats
 from bytepair.compat.transformers.classes import INPUTS
 from bytepair.compat.transformers.decoding import clean_up, plain_ids
 from bytepair.compat.transformers.names import ROLES
-from bytepair.compat.transformers.padding import pad
+from bytepair.compat.transformers.padding import Padding
 from bytepair.compat.transformers.vocabulary import Vocabulary
 from bytepair.errors import FormatError
 from bytepair.formats.json_files import parse_json
@@ -42,7 +43,7 @@ _NO_EFFECT = {
 _REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "fix_mistral_regex", "use_auth_token", "from_slow")
 
 
-class PreTrainedTokenizerFast(Vocabulary):
+class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
     """The tokenizer class of ``transformers``, without ``transformers``.
 
     As there, text that spells a special token is encoded as that token (unless ``split_special_tokens=True``), so a
@@ -175,12 +176,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             pretrained_model_name_or_path,
             settings | {"force_download": force_download},
             by_class=False,
-            cache_dir=cache_dir,
-            local_files_only=local_files_only,
-            token=token,
-            revision=revision,
-            subfolder=subfolder,
-            gguf_file=gguf_file,
+            **arguments.taken(locals(), loading.place),
         )
 
     @classmethod
@@ -235,7 +231,7 @@ class PreTrainedTokenizerFast(Vocabulary):
         return_special_tokens_mask: bool = False,
         return_offsets_mapping: bool = False,
         return_length: bool = False,
-        verbose: bool = True,  # noqa: ARG002 (nothing is logged)
+        verbose: bool = True,
         tokenizer_kwargs: dict[str, Any] | None = None,
         max_target_length: int | None = None,
         split_special_tokens: bool | None = None,
@@ -276,25 +272,7 @@ class PreTrainedTokenizerFast(Vocabulary):
             TypeError, ValueError: An input is not a text, or an option is unknown or has no effect.
             LimitError, EncodeError: As `Tokenizer.__call__`.
         """
-        options: dict[str, Any] = {
-            "add_special_tokens": add_special_tokens,
-            "padding": padding,
-            "truncation": truncation,
-            "max_length": max_length,
-            "stride": stride,
-            "is_split_into_words": is_split_into_words,
-            "pad_to_multiple_of": pad_to_multiple_of,
-            "padding_side": padding_side,
-            "return_tensors": return_tensors,
-            "return_token_type_ids": return_token_type_ids,
-            "return_attention_mask": return_attention_mask,
-            "return_overflowing_tokens": return_overflowing_tokens,
-            "return_special_tokens_mask": return_special_tokens_mask,
-            "return_offsets_mapping": return_offsets_mapping,
-            "return_length": return_length,
-            "split_special_tokens": split_special_tokens,
-        }
-        options |= tokenizer_kwargs or {}
+        options = arguments.taken(locals(), self._call) | (tokenizer_kwargs or {})
         if text is None and text_target is None:
             raise ValueError("pass text or text_target")
         if text is not None and text_target is None and (text_pair_target is not None or max_target_length is not None):
@@ -388,15 +366,9 @@ class PreTrainedTokenizerFast(Vocabulary):
         return self._call(
             text,
             text_pair,
-            add_special_tokens=add_special_tokens,
-            padding=padding,
-            truncation=truncation,
-            max_length=max_length,
-            stride=stride,
-            padding_side=padding_side,
-            return_tensors=return_tensors,
             return_attention_mask=False,
             return_token_type_ids=False,
+            **arguments.taken(locals(), self._call),
             **options,
         )["input_ids"]
 
@@ -412,43 +384,6 @@ class PreTrainedTokenizerFast(Vocabulary):
         return self._call(
             text, pair, add_special_tokens=add_special_tokens, **{"return_offsets_mapping": True, **options}
         ).tokens()
-
-    def pad(  # noqa: PLR0917 (positions of transformers)
-        self,
-        encoded_inputs: Any,
-        padding: Any = True,
-        max_length: int | None = None,
-        pad_to_multiple_of: int | None = None,
-        padding_side: str | None = None,
-        return_attention_mask: bool | None = None,
-        return_tensors: Any = None,
-        verbose: bool = True,  # noqa: ARG002 (nothing is logged)
-    ) -> BatchEncoding:
-        """Pad encoded rows: one row, columns of several rows, or a list of rows.
-
-        Args:
-            encoded_inputs: A dict of columns, or a list of dicts that are rows; lists, or arrays of numpy or torch.
-            padding: As for a call.
-            max_length: As for a call.
-            pad_to_multiple_of: As for a call.
-            padding_side: As for a call.
-            return_attention_mask: Adds ``attention_mask`` if there is none; None if ``model_input_names`` has it.
-            return_tensors: As for a call; None for the kind of the input.
-            verbose: Has no effect; nothing is logged.
-
-        Raises:
-            ValueError: There are no ids, or columns do not match; or as for a call.
-        """
-        return pad(
-            self,
-            encoded_inputs,
-            padding=padding,
-            max_length=max_length,
-            pad_to_multiple_of=pad_to_multiple_of,
-            padding_side=padding_side,
-            return_attention_mask=return_attention_mask,
-            return_tensors=getattr(return_tensors, "value", return_tensors),
-        )
 
     # Decoding
 
@@ -483,27 +418,7 @@ class PreTrainedTokenizerFast(Vocabulary):
         found = self.decode(sequences, skip_special_tokens, clean_up_tokenization_spaces)
         return [found] if isinstance(found, str) else found
 
-    # Chats, files, copies
-
-    def get_chat_template(self, chat_template: str | None = None, tools: list[Any] | None = None) -> str:
-        """Return the template for a chat.
-
-        Args:
-            chat_template: A name, or Jinja source; None for the tokenizer's own.
-            tools: If there are tools and several templates, the template ``tool_use`` is used.
-
-        Raises:
-            ValueError: There is no template, or there are several and none is called ``default``.
-        """
-        return chats.template(self, chat_template, tools)
-
-    def apply_chat_template(self, conversation: Any, tools: Any = None, documents: Any = None, **options: Any) -> Any:
-        """Render a chat as text or ids by its template; see `chats.apply` for the arguments.
-
-        As in ``transformers``, content that spells a special token is encoded as that token. `Tokenizer.encode_chat`
-        refuses such content, and makes labels.
-        """
-        return chats.apply(self, conversation, tools, documents, **options)
+    # Files, copies
 
     def save_pretrained(
         self,

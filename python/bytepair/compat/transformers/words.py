@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bytepair.call.encoding import Encoding
 from bytepair.call.model_inputs import encoding_columns
-from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.post_processing import post_processor
+from bytepair.compat.tokenizers.rows import of_words
 from bytepair.compat.transformers.batch import BatchEncoding
 from bytepair.errors import BytepairError
 
@@ -15,33 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytepair.call.columns import CallOptions
+    from bytepair.call.encoding import Encoding
     from bytepair.tokenizer import Tokenizer
-
-
-def of_words(tok: Tokenizer, words: Sequence[str], sequence: int, reading: dict[str, Any]) -> Encoding:
-    """Encode a list of words: `word_ids` are their indices, and offsets count from the start of each word.
-
-    Raises:
-        TypeError: A word is not a ``str``.
-
-    Example:
-        >>> import bytepair as bp
-        >>> one = of_words(bp.train({"low": 5}, vocab_size=258), ["slow", "low"], 0, {})
-        >>> one.ids, one.word_ids, one.offsets
-        ([115, 257, 257], [0, 0, 1], [(0, 1), (1, 4), (0, 3)])
-    """
-    whole = Encoding([], [], [], [], [], [], [])
-    for number, word in enumerate(words):
-        if not isinstance(word, str):
-            raise TypeError(f"word {number} of a text is {word!r}, not a str")
-        one = encode_with_offsets(tok, word, sequence, reading)
-        whole.ids += one.ids
-        whole.tokens += one.tokens
-        whole.offsets += one.offsets
-        whole.word_ids += [number] * len(one)
-    count = len(whole.ids)
-    whole.type_ids, whole.special_tokens_mask, whole.attention_mask = [sequence] * count, [0] * count, [1] * count
-    return whole
 
 
 def rows(

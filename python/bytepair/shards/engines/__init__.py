@@ -1,4 +1,4 @@
-"""Engines, which place the tasks of a run on workers and nothing else, so that all make the same bytes."""
+"""Engines: they only assign the tasks of a run to workers, so every engine produces the same bytes."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ ENGINES = {
     "ray": "bytepair.shards.engines.ray:Ray",
     "spark": "bytepair.shards.engines.spark:Spark",
 }
-"""The engines by name, and where they are."""
+"""The modules and classes of the engines, by name."""
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs tasks that do not need one another.
+    """Runs independent tasks.
 
-    An engine may also have ``check()``, which raises if what it needs is not there; it is called before a run begins.
+    An engine may also have ``check()``, which raises if a requirement is missing; it is called before a run begins.
     """
 
     def run(self, folder: str, tasks: Sequence[TaskName], told: Callable[[Told], None]) -> None:
-        """Run tasks, each by `bytepair.shards.tasks.run`; return when all of them are committed.
+        """Runs tasks, each by `bytepair.shards.tasks.run`; returns when all of them are committed.
 
         Args:
             folder: The folder of the run, which all workers can reach.
             tasks: The tasks.
-            told: Gets their progress, at least when each is done.
+            told: Receives their progress, at least when each is done.
 
         Raises:
-            BytepairError: The first error of a task; no further tasks are begun.
+            BytepairError: The first error of a task; no further tasks are started.
         """
 
 
 def engine(named: str | Engine, workers: int | None = None) -> Engine:
-    """An engine by its name, or one that is made already.
+    """Returns an engine by name, or an engine object unchanged.
 
     Args:
         named: The name, or the engine.
-        workers: How many tasks run at a time; None for the engine's default.
+        workers: The number of tasks that run at a time; None for the engine's default.
 
     Raises:
-        CorpusError: There is no engine of this name, what it needs is not there, or workers are given for one that is
-            made already.
-        ValueError: There are no workers.
+        CorpusError: There is no engine of this name, a requirement is missing, or `workers` is set for an engine
+            object.
+        ValueError: `workers` is below 1.
     """
     if workers is not None and workers < 1:
         raise ValueError(f"workers={workers} would do nothing; use 1 or more")

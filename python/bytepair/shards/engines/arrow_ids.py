@@ -1,4 +1,4 @@
-"""Texts in a column of Arrow -> ids in another one: what encodes within other systems of data."""
+"""Texts in an Arrow column -> ids in another one, for use inside other data systems."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ArrowEncoder:
     """Adds a column of ids to tables and batches.
 
     Args:
-        tokenizer: Where it is saved, or the tokenizer itself.
+        tokenizer: Its path, or the tokenizer itself.
         field: The column that holds the text; nulls raise.
-        output: The column that gets the ids, as lists of int32; one of that name is replaced.
+        output: The column for the ids, as lists of int32; an existing one of that name is replaced.
         bos: Tokens before each text.
         eos: Tokens after each text.
         special: As for `Tokenizer.encode`.

@@ -1,4 +1,4 @@
-"""Tasks on this machine: on threads, which the core's work does not keep from one another, or in processes."""
+"""Tasks on this machine: on threads (the core releases the GIL) or in processes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Local:
-    """Does tasks on this machine.
+    """Runs tasks on this machine.
 
     Args:
-        workers: How many at a time; None for as many as there are cores.
-        processes: Whether each worker is a process: for what Python itself does for each document, such as reading a
-            tar. A thread needs less memory, since the tokenizer is there once.
+        workers: The number of tasks that run at a time; None for the number of cores.
+        processes: Whether each worker is a process: useful if Python itself works on each document, such as reading a
+            tar. Threads need less memory, since they share the tokenizer.
     """
 
     def __init__(self, workers: int | None = None, *, processes: bool = False) -> None:
@@ -81,8 +81,8 @@ class Local:
         started = 0
 
         def wait_for_all() -> None:
-            # Not by joining: a thread that is waited for when Ctrl-C comes would count as ended then. Without a limit,
-            # Ctrl-C would be heard when all have ended.
+            # Not by joining: Ctrl-C during a join would mark the thread as ended. Without a timeout, Ctrl-C would be
+            # handled only when all have ended.
             while True:
                 changed.clear()
                 if len(gone) >= started:
@@ -104,14 +104,14 @@ class Local:
         left = iter(tasks)
         # Forking a process that has threads is not safe.
         context = get_context("spawn")
-        # No locks: a worker that is killed could keep them. What is sent is short enough to be written at once.
+        # No locks: a killed worker could keep them. Messages are short enough to be written atomically.
         stop = context.Value("b", 0, lock=False)
         reader, writer = context.Pipe(duplex=False)
         count = min(self._workers, len(tasks))
         pool = ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(writer, stop))
         running: set[Future[None]] = set()
         heard: SimpleQueue[Told] = SimpleQueue()
-        # Ctrl-C in the middle of a message would lose the place in the pipe; threads do not hear it.
+        # Ctrl-C in the middle of a message would break the framing of the pipe; threads do not receive it.
         over = threading.Event()
         listener = threading.Thread(target=_listen, args=(reader, heard, over), daemon=True)
         listener.start()
@@ -147,7 +147,7 @@ class Local:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Keeps Ctrl-C waiting, where the system can do that, so that processes are started whole, and are deaf to it."""
+    """Blocks Ctrl-C, if the system supports it, while processes start; they inherit the block."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -159,25 +159,25 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _listen(reader: Any, heard: SimpleQueue[Told], over: threading.Event) -> None:
-    """Hears what workers tell, until they are gone."""
+    """Receives the progress of workers until they have ended."""
     with suppress(EOFError, OSError):
         while reader.poll(0 if over.is_set() else 0.05) or not over.is_set():
             while reader.poll(0):
                 heard.put(reader.recv())
 
 
-class _Stopped(Exception):  # noqa: N818 (it is no error)
+class _Stopped(Exception):  # noqa: N818 (not an error)
     """Another task has failed, or the run was interrupted."""
 
 
 _worker: tuple[Any, Any] | None = None
-"""In a worker process: where to tell how far it is, and what says that it is to stop."""
+"""In a worker process: the pipe for its progress, and the event that stops it."""
 
 
 def _begin(writer: Any, stop: Any) -> None:
-    global _worker  # noqa: PLW0603 (what the pool hands to a process has no other place)
+    global _worker  # noqa: PLW0603 (an initializer of a pool can only set globals)
     _worker = writer, stop
-    # Ctrl-C reaches all processes of a terminal; the one that placed the tasks says what becomes of it.
+    # Ctrl-C reaches all processes of a terminal; the parent decides how to react.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     assert parent is not None
@@ -185,7 +185,7 @@ def _begin(writer: Any, stop: Any) -> None:
 
 
 def _end_with(parent: Any) -> None:
-    """Ends this process when its parent was killed: nobody would ever tell it to."""
+    """Ends this process when its parent has been killed and cannot stop it."""
     parent.join()
     os._exit(1)
 

@@ -26,12 +26,12 @@ _RETRIES = 3
 class Ray:
     """Runs tasks on Ray. The folder of the run is at the same path on all nodes, and bytepair is installed there.
 
-    A task whose worker or node dies is done again, three times at most. If this process has no Ray yet, it is started
-    with these arguments, and stays until the process ends, or calls ``ray.shutdown()``.
+    A task whose worker or node dies is retried, three times at most. If Ray is not initialized in this process, it is
+    started with these arguments, and runs until the process ends or calls ``ray.shutdown()``.
 
     Args:
-        workers: How many tasks run at a time; None for as many as the cluster has cores.
-        address: Of the cluster, as for ``ray.init``; None for one on this machine.
+        workers: The number of tasks that run at a time; None for the number of cores in the cluster.
+        address: The address of the cluster, as for ``ray.init``; None for one on this machine.
         init: Further arguments of ``ray.init``, such as ``num_cpus``.
 
     Example:
@@ -54,14 +54,14 @@ class Ray:
         """See `bytepair.shards.engines.Engine`.
 
         Raises:
-            CorpusError: Ray is not installed, or a worker died again and again.
+            CorpusError: Ray is not installed, or a worker died repeatedly.
         """
         ray = _ray()
         if not ray.is_initialized():
             ray.init(**{"include_dashboard": False, "log_to_driver": False, **self._init})
         folder = str(Path(folder).absolute())
         do = ray.remote(num_cpus=1, max_retries=_RETRIES)(_do)
-        # Some more than there are cores, so that none waits for the next one; what is not begun takes nothing.
+        # A few more than there are cores, so that none idles; tasks not started take no resources.
         most = self._workers or 2 * max(int(ray.cluster_resources().get("CPU", 1)), 1)
         left = iter(tasks)
         running: dict[Any, TaskName] = {}
@@ -71,7 +71,7 @@ class Ray:
                     running[do.remote(folder, task)] = task
                 if not running:
                     return
-                # A limit, so that Ctrl-C is heard.
+                # A timeout, so that Ctrl-C is handled.
                 done, _ = ray.wait(list(running), timeout=0.5)
                 for reference in done:
                     told(_result(ray, reference, running.pop(reference), folder))
@@ -83,12 +83,12 @@ class Ray:
 class Encode:
     """Encodes a column of a data set of Ray Data, batch by batch: a class for ``map_batches``.
 
-    Each actor loads the tokenizer once. A text that cannot be encoded raises; its ``row`` is that in the batch.
+    Each actor loads the tokenizer once. A text that cannot be encoded raises; ``row`` is its row in the batch.
 
     Args:
-        tokenizer: Where it is saved, or the tokenizer itself.
+        tokenizer: Its path, or the tokenizer itself.
         field: The column that holds the text.
-        output: The column that gets the ids, as lists of int32; a column of that name is replaced.
+        output: The column for the ids, as lists of int32; a column of that name is replaced.
         bos: Special tokens before each text, by their texts or ids.
         eos: Special tokens after each text.
         special: As for `Tokenizer.encode`.

@@ -1,4 +1,4 @@
-"""Tasks on a cluster with Slurm: an array of jobs for each stage, whose command does some tasks."""
+"""Tasks on a cluster with Slurm: a job array for each stage, each job with some tasks."""
 
 from __future__ import annotations
 
@@ -24,22 +24,21 @@ if TYPE_CHECKING:
     from bytepair.shards.tasks import Told
 
 _ATTEMPTS = 3
-_MISSING = "run this where Slurm's commands are, or use another engine"
+_MISSING = "run this on a machine with Slurm's commands, or use another engine"
 
 
 class Slurm:
     """Runs tasks on Slurm. The folder of the run, and Python with bytepair, are at the same paths on all nodes.
 
-    For each stage there is a script, ``work/slurm-STAGE.sh``, and beside it a list of what each job of the array does,
-    such as ``encode/10-19``. Jobs that end without having done their tasks are submitted again, twice at most: those
-    that were killed, or whose node was lost. What a job says is in ``work/slurm/``. All of this is removed when the run
-    is complete.
+    Each stage has a script, ``work/slurm-STAGE.sh``, and beside it a list of the tasks of each job in the array, such
+    as ``encode/10-19``. Jobs that end before their tasks are done (killed, or their node was lost) are submitted again,
+    twice at most. The output of jobs is in ``work/slurm/``. All of this is removed when the run is complete.
 
     Args:
-        workers: How many jobs run at a time; None for what Slurm allows.
+        workers: The number of jobs that run at a time; None for the limit of Slurm.
         options: For ``sbatch``, such as ``("--partition=cpu", "--mem=4G", "--time=1:00:00")``. A job needs one core.
         poll: Seconds between looks at the ledger.
-        jobs: How many jobs an array may have: Slurm's ``MaxArraySize`` less one. More tasks share jobs.
+        jobs: The most jobs in an array: Slurm's ``MaxArraySize`` less one. More tasks share jobs.
 
     Example:
         >>> engine = Slurm(workers=100, options=["--partition=cpu", "--mem=4G"])
@@ -61,7 +60,7 @@ class Slurm:
         """See `bytepair.shards.engines.Engine`.
 
         Raises:
-            CorpusError: ``sbatch`` is not there.
+            CorpusError: ``sbatch`` is not installed.
         """
         if shutil.which("sbatch") is None:
             raise CorpusError("there is no sbatch on this machine", remedy=_MISSING)
@@ -70,7 +69,7 @@ class Slurm:
         """See `bytepair.shards.engines.Engine`.
 
         Raises:
-            CorpusError: ``sbatch`` is not there, or refuses; or jobs ended without having done their tasks.
+            CorpusError: ``sbatch`` is not installed, or refuses; or jobs ended before their tasks were done.
         """
         place = Path(folder).absolute()
 
@@ -80,7 +79,7 @@ class Slurm:
         watched.have_done(str(place), tasks, told, submit, worker="slurm", poll=self._poll, attempts=_ATTEMPTS)
 
     def _script(self, folder: Path, tasks: Sequence[TaskName]) -> Path:
-        """Writes the script that does these tasks of a stage, and the list that it reads."""
+        """Writes the script for these tasks of a stage, and the list that it reads."""
         stage = tasks[0][0]
         each = math.ceil(len(tasks) / self._jobs)
         lines = [
@@ -110,14 +109,14 @@ tasks=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {shlex.quote(str(listed))})
 
 
 class _Array:
-    """An array of jobs that was submitted; see `watched.Job`."""
+    """A submitted job array; see `watched.Job`."""
 
     def __init__(self, folder: Path, script: Path, options: Sequence[str]) -> None:
         self._log = folder / WORK / "slurm"
         self._said = ""
         arguments = ["sbatch", "--parsable", "--wait", f"--chdir={folder / WORK}", *options, str(script)]
         try:
-            # sbatch gives jobs the environment that it has itself.
+            # Jobs inherit the environment of sbatch.
             self._sbatch = subprocess.Popen(
                 arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             )
@@ -148,7 +147,7 @@ class _Array:
         self._sbatch.kill()
         _, self._said = self._sbatch.communicate()
         if is_running:
-            # Without scancel the jobs end by themselves; what they commit meanwhile is valid.
+            # Without scancel the jobs run to their end; tasks that they commit are valid.
             with suppress(OSError):
                 subprocess.run(["scancel", self._job], check=False, capture_output=True)
 
@@ -156,7 +155,7 @@ class _Array:
         """See `watched.Job`."""
         logs = (log.read_text("utf-8", "replace").strip().splitlines() for log in sorted(self._log.glob("*.out")))
         said = next((lines[-1] for lines in logs if lines), " ".join(self._said.split()) or "nothing")
-        return f"job {self._job} said {said!r}, and more in {self._log}"
+        return f"job {self._job} reported {said!r}; see {self._log}"
 
 
 def _ranges(stage: str, numbers: Sequence[int]) -> list[str]:

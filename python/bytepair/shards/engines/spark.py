@@ -1,6 +1,6 @@
 """Tasks on a cluster with Spark; encoding of its data frames, and counts of their texts.
 
-Long because these three share a session and its ways, and because each call says what Spark makes of it.
+The three are in one file because they share the handling of a session.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ _COUNTED = "piece binary, mark int, count long, part int, first long, error stri
 class Spark:
     """Runs tasks on Spark. The folder of the run is at the same path on all nodes, and bytepair is installed there.
 
-    A task whose worker dies is done again as often as Spark is told to (``spark.task.maxFailures``), and by two more
-    jobs if that was not enough.
+    A task whose worker dies is retried as Spark is configured (``spark.task.maxFailures``), and then by up to two more
+    jobs.
 
     Args:
-        workers: How many tasks run at a time; None for as many as the cluster has cores.
-        session: The session; None for the active one, or else a new one as Spark is configured.
+        workers: The number of tasks that run at a time; None for the number of cores in the cluster.
+        session: The session; None for the active one, else a new one as Spark is configured.
         poll: Seconds between looks at the ledger.
 
     Example:
@@ -71,7 +71,7 @@ class Spark:
         """See `bytepair.shards.engines.Engine`.
 
         Raises:
-            CorpusError: Spark is not installed, or does not start; or workers died again and again.
+            CorpusError: Spark is not installed, or does not start; or workers died repeatedly.
         """
         session = self._session or _session()
         place = str(Path(folder).absolute())
@@ -83,7 +83,7 @@ class Spark:
 
 
 class _Job:
-    """Tasks that Spark does; see `watched.Job`."""
+    """Tasks submitted to Spark; see `watched.Job`."""
 
     def __init__(self, session: Any, folder: str, tasks: Sequence[TaskName], workers: int | None) -> None:
         tasks = tuple(tasks)
@@ -92,12 +92,12 @@ class _Job:
         def work(batches: Iterator[Any]) -> Iterator[Any]:
             for batch in batches:
                 for part in batch.column(0).to_pylist():
-                    with suppress(BytepairError):  # Whoever asked reads it in the folder; Spark would begin again.
+                    with suppress(BytepairError):  # Recorded in the folder; raising would make Spark retry.
                         for stage, number in tasks[part::parts]:
                             watched.run(folder, stage, number)
                 yield batch
 
-        # A row for each worker, each in a partition of its own.
+        # A row for each worker, each in its own partition.
         rows = session.range(0, parts, 1, parts).mapInArrow(work, "id long")
         self._tag = f"bytepair-{id(self)}"
         self._session = session
@@ -109,7 +109,7 @@ class _Job:
         try:
             self._session.addTag(self._tag)
             rows.collect()
-        except Exception as error:  # Spark's are of many kinds, with stacks of Java in them
+        except Exception as error:  # Spark raises many types, with Java stack traces in them
             self._error = error
 
     def ended(self, seconds: float) -> bool:
@@ -125,9 +125,9 @@ class _Job:
 
     def why(self) -> str:
         """See `watched.Job`."""
-        # The last line from Python is the error; stacks of Java follow.
+        # The last line from Python is the error; Java stack traces follow.
         lines = [line for line in str(self._error or "").splitlines() if re.match(r"\S+: ", line)]
-        return lines[-1] if lines else str(self._error or "Spark says nothing of them").partition("\n")[0]
+        return lines[-1] if lines else str(self._error or "Spark reports no reason").partition("\n")[0]
 
 
 def encoder(
@@ -141,15 +141,15 @@ def encoder(
     added: Added = "match",
     errors: str = "strict",
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Encodes a column of a data frame: a function for ``mapInArrow``, whose schema `encoded_schema` gives.
+    """Encodes a column of a data frame: a function for ``mapInArrow``; `encoded_schema` returns its schema.
 
-    The tokenizer is loaded once for each partition. A text that cannot be encoded ends the job with Spark's own error,
-    in which ours is told.
+    The tokenizer is loaded once for each partition. A text that cannot be encoded ends the job with an error of Spark
+    that includes ours.
 
     Args:
-        tokenizer: Where it is saved, on all nodes; or the tokenizer itself, which goes there with the function.
+        tokenizer: Its path on all nodes, or the tokenizer itself, which is pickled with the function.
         field: The column that holds the text.
-        output: The column that gets the ids, as an array of int; a column of that name is replaced.
+        output: The column for the ids, as an array of int; a column of that name is replaced.
         bos: Special tokens before each text, by their texts or ids.
         eos: Special tokens after each text.
         special: As for `Tokenizer.encode`.
@@ -205,9 +205,9 @@ def counts(
 ) -> Counts:
     """Counts the pieces of the texts in a column of a data frame of Spark.
 
-    Each partition is counted by itself, and Spark adds up the pieces; what is left comes to this process. The counts
-    are those of `Counts.of` of the same texts, in the order of partitions and of the rows in them; first positions too,
-    as far as Spark gives rows in the same order again.
+    Each partition is counted by itself, Spark adds up the pieces, and the sums come to this process. The counts equal
+    those of `Counts.of` for the same texts, in the order of partitions and of their rows; so do first positions if
+    Spark returns the rows in the same order again.
 
     Args:
         frame: The data frame.
@@ -216,14 +216,14 @@ def counts(
         normalizers: As for `bytepair.train`.
         special_tokens: Cut out of the texts, and never counted.
         errors: As for `bytepair.train`.
-        memory: What a table may take, of each worker and in this process, such as ``"1GB"``; what does not fit goes
-            to temporary files. None for no limit. What Spark gives is held in this process as well.
+        memory: The memory limit of a table in each worker and in this process, such as ``"1GB"``; the rest goes to
+            temporary files. None for no limit. The result of Spark is held in this process as well.
 
     Returns:
         The table, without a digest.
 
     Raises:
-        EncodeError: A text is not Unicode; ``row`` is that in its batch.
+        EncodeError: A text is not Unicode; ``row`` is its row in the batch.
         CorpusError: There is no such column, it holds no strings, or a value is null; or Spark is not installed.
         PatternError: `split` does not compile.
         TrainingError: Counts overflow.
@@ -258,7 +258,7 @@ def counts(
 
 
 def _heard(_: int) -> None:
-    """Nobody is told how far a partition is."""
+    """Ignores the progress of a partition: it cannot be reported from here."""
 
 
 def _rows(counter: PieceCounter, part: int) -> Iterator[Any]:
@@ -280,7 +280,7 @@ def _rows(counter: PieceCounter, part: int) -> Iterator[Any]:
         }
         found.append(pa.RecordBatch.from_pydict(columns))
 
-    # The core gives its rows to a call, and Spark takes them from an iterator.
+    # The core passes its rows to a callback, and Spark takes them from an iterator.
     counter.finish(threads=1).columns(take, _ROWS)
     yield from found
     yield _row(part, end, None)
@@ -298,7 +298,7 @@ def _row(part: int, end: int, error: str | None) -> Any:
 
 
 def _added_up(table: Any, stages: Stages, limit: int | None) -> Counts:
-    """The table of what Spark gave: pieces, and how long each partition is."""
+    """The table from the result of Spark: pieces, and the length of each partition."""
     marks = table.column("mark").to_numpy()
     whole = table.filter(marks < 0)
     ends = {row["mark"]: row["count"] for row in table.filter(marks >= 0).select(["mark", "count"]).to_pylist()}
@@ -325,7 +325,7 @@ def _session() -> Any:
     sql = _spark().sql
     if active := sql.SparkSession.getActiveSession():
         return active
-    # Else workers on this machine are what `python3` happens to be.
+    # Otherwise workers on this machine use whatever `python3` is on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         return sql.SparkSession.builder.appName("bytepair").getOrCreate()

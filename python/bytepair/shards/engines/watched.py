@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from bytepair.shards.plans import TaskName
 
 _FAILED = "failed"
-_LATE = 3  # further looks, since what another machine wrote can be seen late
+_LATE = 3  # further looks, since files of another machine can appear late
 
 
 class Job(Protocol):
-    """Some tasks that somebody has been asked to do."""
+    """A group of submitted tasks."""
 
     def ended(self, seconds: float) -> bool:
-        """Waits up to so many seconds for the end of all of them, done or not."""
+        """Waits up to `seconds` for all of them to end, and returns whether they have, done or not."""
 
     def cancel(self) -> None:
-        """Ends them as they are; nothing happens if they have ended."""
+        """Cancels them; does nothing if they have ended."""
 
     def why(self) -> str:
         """The reason that tasks ended without a result, if it is known."""
@@ -45,16 +45,16 @@ def have_done(
     poll: float,
     attempts: int,
 ) -> None:
-    """Has tasks done, and returns when all are committed. Tasks that ended without a result are done again.
+    """Submits tasks and returns when all are committed. Tasks that end without a result are submitted again.
 
     Args:
         folder: The folder of the run.
         names: The tasks.
-        told: Gets each task when its entry is in the ledger.
+        told: Receives each task when its entry is in the ledger.
         submit: Submits tasks.
         worker: The name of the worker, for `told`.
         poll: Seconds between looks at the ledger.
-        attempts: How often tasks are submitted that end without a result, being killed or on a lost machine.
+        attempts: The most submissions of tasks that end without a result (killed, or on a lost machine).
 
     Raises:
         BytepairError: The error of the first task that failed; all others are cancelled.
@@ -82,7 +82,7 @@ def have_done(
 
 
 class _Watch:
-    """Tasks, of which those are `left` that are not in the ledger."""
+    """Submitted tasks; those not in the ledger are `left`."""
 
     def __init__(self, folder: Path, names: Iterable[TaskName], told: Callable[[Told], None], worker: str) -> None:
         self.left = list(names)
@@ -95,7 +95,7 @@ class _Watch:
             _place(folder, name).unlink(missing_ok=True)
 
     def look(self) -> bool:
-        """Tells of tasks that are done since, raises what one raised; False if none is left."""
+        """Reports newly finished tasks and raises the error of a failed one; False if none is left."""
         there = {path.name for path in (self._folder / LEDGER).iterdir()}
         done = set()
         for name in self.left:
@@ -111,7 +111,7 @@ class _Watch:
         return bool(self.left)
 
     def _entry(self, name: TaskName) -> dict[str, Any] | None:
-        # An entry is done only if its files are there: who goes on with a run may have lost some.
+        # An entry counts only if its files exist: a resumed run may have lost some.
         try:
             entry = ledger.entry(self._folder, self._plan, name)
         except BytepairError:
@@ -120,7 +120,7 @@ class _Watch:
 
 
 def run(folder: str, stage: str, number: int) -> dict[str, Any]:
-    """Does a task, and leaves word for who asked for it if it fails.
+    """Does a task, and records its error for the submitter if it fails.
 
     Args:
         folder: The folder of the run.
@@ -139,7 +139,7 @@ def run(folder: str, stage: str, number: int) -> dict[str, Any]:
 
 
 def _is_planned(folder: Path, name: TaskName) -> bool:
-    # No process waits for a task that does not exist, or for one of a folder without a run.
+    # No submitter waits for a task that does not exist, or for a folder without a run.
     try:
         return name in plans.read(folder).tasks()
     except BytepairError:
@@ -154,7 +154,7 @@ def _write(place: Path, error: BytepairError) -> None:
     try:
         files.write_all(place.parent, {place.name: packed(error).encode()})
     except ArtifactError:
-        # There is no space for it: then the task ended without a word.
+        # No space for the record: the task then ends without a result.
         return
 
 
@@ -166,7 +166,7 @@ def _read(place: Path) -> BytepairError:
 
 
 def packed(error: BytepairError) -> str:
-    """An error as JSON, for another process; `unpacked` makes it again."""
+    """An error as JSON, for another process; `unpacked` restores it."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if getattr(errors, kind.__name__, None) is kind)
     return json.dumps({"kind": kind, **error.parts()})
 
@@ -175,7 +175,7 @@ def unpacked(text: str) -> BytepairError:
     """The error that was packed.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a packed error.
 
     Example:
         >>> unpacked(packed(CorpusError("no text", row=3, remedy="add some")))
@@ -187,5 +187,5 @@ def unpacked(text: str) -> BytepairError:
     except (LookupError, TypeError, AttributeError) as damage:
         raise ValueError(str(damage)) from damage
     if not isinstance(error, BytepairError):
-        raise ValueError(f"{type(error).__name__} is not an error of bytepair")  # noqa: TRY004 (what it says is wrong, not its type)
+        raise ValueError(f"{type(error).__name__} is not an error of bytepair")  # noqa: TRY004 (its content is wrong, not its type)
     return error

@@ -1,4 +1,4 @@
-"""Which document lies where in a shard: a table beside formats that have no place for it."""
+"""A table that locates each document in a shard, beside formats that cannot store it."""
 
 from __future__ import annotations
 

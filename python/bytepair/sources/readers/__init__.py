@@ -36,7 +36,7 @@ def check(inputs: Sequence[AnyInput], reading: Reading) -> None:
         >>> check([Input("a.txt", "/a.txt", "text", None, 5, "")], Reading(delimiter="\n"))
         >>> check([Input("a.txt", "/a.txt", "text", None, 5, "")], Reading(field="content"))
         Traceback (most recent call last):
-        bytepair.errors.SourceError: field='content' has no effect on text files (file a.txt); leave it out
+        bytepair.errors.SourceError: the field 'content' has no effect on text files (file a.txt); leave it out
     """
     for option in _OF_OPTIONS:
         value = getattr(reading, option)
@@ -68,7 +68,7 @@ def check(inputs: Sequence[AnyInput], reading: Reading) -> None:
 
 
 def portions(input: Input, reading: Reading, size: int) -> list[tuple[int, int | None]]:
-    """How an input can be cut, so that each of its documents is in one portion.
+    """The portions of an input; each document is in exactly one.
 
     Uncompressed text with a delimiter, and lines of JSON, are cut by bytes; Parquet by row groups; files of the Arrow
     file format on this machine by record batches. All else is one portion, and so is an input of at most `size` bytes,

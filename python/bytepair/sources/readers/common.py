@@ -12,7 +12,7 @@ _MOST = 4 << 20  # read at once: enough for the disk, and little beside what is 
 
 
 def block_bytes(batch_bytes: int) -> int:
-    """How many bytes are read at once, so that what is held stays near `batch_bytes`."""
+    """The bytes per read, which keep memory near `batch_bytes`."""
     return max(min(batch_bytes // 4, _MOST), 1)
 
 

@@ -1,9 +1,8 @@
-"""Archives of samples, as WebDataset has them -> the text of each.
+"""WebDataset archives of samples -> the text of each.
 
-Members that follow one another with one key, which is their path up to the first dot of its last part, are a sample;
-the rest of the name is the extension, read in small letters. Folders, links, and names without a key or an extension
-belong to no sample. ``tarfile`` is not used, since it reads a damaged header, or a cut, as the
-end of the archive.
+Consecutive members with the same key form a sample. The key is the path up to the first dot in its last part; the rest
+of the name, in lower case, is the extension. Folders, links, and names without a key or an extension belong to no
+sample. ``tarfile`` is not used, since it treats a damaged header or a truncated file as the end of the archive.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ if TYPE_CHECKING:
     from bytepair.sources.source import Reading
 
 _BLOCK = 512
-_NAMES = 1 << 20  # bytes of a long name or of extended headers: more is no name
+_NAMES = 1 << 20  # the most bytes of a long name or of extended headers
 _FILES = (b"0", b"\0", b"7")
 _NO_CONTENT = tuple(b"%d" % kind for kind in range(1, 7))  # links, devices, folders, pipes
-_LONG_NAME, _LONG_LINK, _SPARSE = b"L", b"K", b"S"  # as GNU has them
-_EXTENDED, _EXTENDED_ALL = (b"x", b"X"), b"g"  # as pax has them
+_LONG_NAME, _LONG_LINK, _SPARSE = b"L", b"K", b"S"  # GNU
+_EXTENDED, _EXTENDED_ALL = (b"x", b"X"), b"g"  # pax
 _KEY = re.compile(r"((?:.*/)?[^./][^./]*)\.([^/]+)", re.DOTALL)
 
-_HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair; whole pairs are one character by then
+_HALF = re.compile("[\ud800-\udfff]")  # lone surrogates; pairs are one character by then
 
 
 class _Member(NamedTuple):
@@ -67,7 +66,7 @@ def read(input: Input, reading: Reading, batch_bytes: int, errors: str) -> Itera
                     f"the sample {key!r} has two members .{extension}",
                     file=input.address,
                     row=number,
-                    remedy="give each sample a key of its own",
+                    remedy="give each sample its own key",
                 )
             found = True
             if reading.longest is not None and member.size > reading.longest:
@@ -144,14 +143,14 @@ class _Samples:
 
 
 class _Archive:
-    """Reads an archive member by member, in bounded memory but for the content of a member."""
+    """Reads an archive member by member; memory is bounded except for the content of a member."""
 
     def __init__(self, input: Input, block: int) -> None:
         self.input = input
         self.reader = ByteReader(input.address, input.compression)
         self._block = max(block, _BLOCK)
         self._at = 0  # in the decompressed archive
-        self._left = self._padding = 0  # of the member: content that is not read yet, and what fills its last block
+        self._left = self._padding = 0  # of the member: unread content, and the padding of its last block
         self._pax: dict[bytes, bytes] = {}
 
     def next(self) -> _Member | None:
@@ -189,7 +188,7 @@ class _Archive:
             size = 0
         self._left, self._padding = size, -size % _BLOCK
         shown = records.get(b"path", name)
-        # In old archives a folder is a file whose name ends so.
+        # In old archives a folder is a file whose name ends in a slash.
         is_file = kind in _FILES and not shown.endswith(b"/")
         return _Member(shown.decode("utf-8", "surrogateescape"), size, is_file)
 
@@ -202,7 +201,7 @@ class _Archive:
     def _read(self, size: int) -> bytes:
         parts = []
         while size:
-            # A false size takes no more memory than the file has bytes.
+            # A wrong size takes no more memory than the file has bytes.
             data = self.reader.read(min(size, self._block))
             if not data:
                 self._damaged("it is cut off")
@@ -235,7 +234,7 @@ class _Archive:
         return records
 
     def _end(self) -> None:
-        """Read the zeros after the end of the archive, which also checks compressed data."""
+        """Reads the zeros after the end of the archive, which also checks compressed data."""
         while data := self.reader.read(self._block):
             if any(data):
                 self._damaged("there is data after its end", remedy="join archives with tar --concatenate")
@@ -249,12 +248,12 @@ def _header(block: bytes) -> tuple[bytes, int, bytes]:
     """The name, the size and the kind in a header.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a valid header.
     """
     others = block[:148] + block[156:]
     unsigned = 256 + sum(others)
     found = _number(block[148:156])
-    # Old programs summed up signed bytes.
+    # Old programs added up signed bytes.
     if found != unsigned and found != unsigned - 256 * sum(byte > 127 for byte in others):
         raise ValueError("the checksum of a header is wrong")
     name = block[:100].partition(b"\0")[0]
@@ -271,5 +270,5 @@ def _number(field: bytes) -> int:
     if not digits:
         return 0
     if not digits.isdigit():
-        raise ValueError("a number in a header is none")
+        raise ValueError("a number in a header is malformed")
     return int(digits, 8)

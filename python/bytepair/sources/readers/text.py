@@ -1,10 +1,10 @@
 r"""Plain text -> documents: a whole file, or the texts between delimiters.
 
-A delimiter is looked for from the start of the file, leftmost first, each behind the one before it. One that can
-overlap itself, such as ``\n\n`` in a run of line ends, could be found elsewhere by a reader that begins in the middle.
-So a portion begins behind the first delimiter at its start that no earlier occurrence overlaps, however those would be
-chosen: that one is found from everywhere. The text before it belongs to the portion before, which ends at the same
-place. For all other delimiters that is simply the first document that begins in the portion.
+Delimiters are matched from the start of the file, left to right, without overlap. A reader that begins in the middle
+could match a delimiter that overlaps itself, such as ``\n\n`` in a run of line ends, at other positions. So a portion
+begins after its first delimiter that no earlier occurrence overlaps: every reader matches that one, wherever it begins.
+The text before it belongs to the previous portion, which ends at the same position. For all other delimiters this is
+simply the first document that begins in the portion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bytepair.sources.inputs import Input
     from bytepair.sources.source import Reading
 
-_TAIL = 64 << 10  # read at a time behind the end of a portion, where the end of its last document is near
+_TAIL = 64 << 10  # bytes per read after the end of a portion, where the end of its last document is near
 
 
 def read(
@@ -54,9 +54,9 @@ def read(
 
 
 class _Split:
-    """Cuts a text at a delimiter while it is read. `data` is what has been read from the document at `base` on.
+    """Splits a text at a delimiter while reading. `data` holds the bytes read so far of the document at `base` and on.
 
-    Without a delimiter (it is empty) the text is one document.
+    With an empty delimiter the text is one document.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class _Split:
         self.delimiter, self.longest = rules
         self.block = block_bytes(batch_bytes)
         self.data, self.base = b"", 0
-        self.searched = 0  # no delimiter begins before this place of `data`
+        self.searched = 0  # no delimiter begins before this position in `data`
         self.over = False  # the next document belongs to another portion, or there is none
 
     def documents(self, before: int) -> Iterator[Documents | LongDocument]:
@@ -104,7 +104,7 @@ class _Split:
         return block
 
     def _certain(self) -> int:
-        """How many bytes of `data` cannot belong to the delimiter that ends the document."""
+        """The number of leading bytes of `data` that cannot belong to the delimiter after the document."""
         return len(self.data) - max(len(self.delimiter) - 1, 0)
 
     def _passed(self) -> int:
@@ -112,10 +112,10 @@ class _Split:
         return position if self.input.compression else max(position - self.start, 0)
 
     def _begin(self, before: int) -> bool:
-        """Goes to the first document that is found from everywhere; False if that lies in another portion."""
+        """Skips to the first document that every reader finds; False if it is in another portion."""
         size = len(self.delimiter)
         self.base = before
-        fresh = 0  # delimiters that begin before this place of `data` have been looked at
+        fresh = 0  # delimiters that begin before this position in `data` have been examined
         while block := self._read():
             self.data += block
             found = _occurrences(self.data, self.delimiter, 0)
@@ -124,7 +124,7 @@ class _Split:
             if len(alone):
                 self._cut(int(alone[0]) + size)
                 return self.end is None or self.base < self.end
-            # A delimiter that has begun is still needed, and the text that it could overlap.
+            # Keep a delimiter that has begun, and the text that it could overlap.
             keep = min(len(self.data), 2 * (size - 1))
             fresh = max(keep - size + 1, 0)
             self._cut(len(self.data) - keep)
@@ -133,14 +133,14 @@ class _Split:
         return False
 
     def _ends(self) -> NDArray[np.int64]:
-        """Where the delimiters in `data` begin that end a document of this portion."""
+        """The positions in `data` of the delimiters that end a document of this portion."""
         size = len(self.delimiter)
         found = _occurrences(self.data, self.delimiter, self.searched)
         ends = _chosen(found, size)
         self.searched = max(len(self.data) - size + 1, int(ends[-1]) + size if len(ends) else 0, 0)
         if self.end is None or not len(ends) or self.base + int(ends[-1]) + size < self.end:
             return ends
-        # Those that no other overlaps are among the chosen ones.
+        # Delimiters that no other one overlaps are always matched.
         alone = np.diff(found, prepend=-size) >= size
         alone[0] = self._alone(int(found[0]), 0)
         last = found[alone & (found >= self.end - self.base - size)]
@@ -158,7 +158,7 @@ class _Split:
         return self.delimiter not in self.delimiter[size - missing :] + around
 
     def _groups(self, ends: NDArray[np.int64]) -> Iterator[Documents | LongDocument]:
-        """The documents that end there; those too long to be given with others are by themselves."""
+        """The documents that end at these positions; one that is too long for a batch comes by itself."""
         starts = np.concatenate(([0], ends[:-1] + len(self.delimiter)))
         done = 0
         for number in [*np.flatnonzero(ends - starts > self.batch_bytes).tolist(), len(ends)]:
@@ -170,14 +170,14 @@ class _Split:
         self._cut(int(ends[-1]) + len(self.delimiter))
 
     def _cut(self, size: int) -> None:
-        """Leaves the first bytes of `data` behind."""
+        """Drops the first bytes of `data`."""
         self.data = self.data[size:]
         self.base += size
         self.searched = max(self.searched - size, 0)
 
     def _group(self, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Documents:
         """Documents of `data`."""
-        # As they lie there, but for the last document of a file, behind which no delimiter may stand.
+        # Without copying, except for the last document of a file, which may have no delimiter after it.
         gap = len(self.delimiter) if len(starts) > 1 else 0
         data = np.frombuffer(self.data, np.uint8)
         texts = FlatTexts(data, np.append(starts, ends[-1] + gap), gap)
@@ -197,14 +197,14 @@ class _Split:
         return only_faults((self._fault(position),), self._passed())
 
     def _whole(self, start: int, end: int) -> Iterator[Documents | LongDocument]:
-        """A document of more than a batch, all of which is in `data`."""
+        """A document larger than a batch that is completely in `data`."""
         if self.longest is not None and end - start > self.longest:
             yield self._faulty(self.base + start)
         else:
             yield LongDocument(self.base + start, None, iter([self.data[start:end]]), self._passed)
 
     def _long(self) -> Iterator[Documents | LongDocument]:
-        """The document at `base`, which is not read to its end."""
+        """The document at `base`, whose end is not read yet."""
         position, rest = self.base, self._rest()
         if self.longest is not None and self._certain() > self.longest:
             yield self._faulty(position)
@@ -222,7 +222,7 @@ class _Split:
             yield part
 
     def _rest(self) -> Iterator[bytes]:
-        """The rest of the document at `base`, as it is read; then `data` is the text after it."""
+        """The rest of the document at `base` in parts, as it is read; afterwards `data` is the text after it."""
         size = len(self.delimiter)
         while True:
             at = self.data.find(self.delimiter, self.searched) if size else -1
@@ -233,7 +233,7 @@ class _Split:
                 self.searched = 0
                 yield part
                 return
-            # A delimiter that has begun is still needed, and all that it could overlap.
+            # Keep a delimiter that has begun, and everything that it could overlap.
             part = self.data[: max(len(self.data) - 2 * max(size - 1, 0), 0)]
             self._cut(len(part))
             self.searched = max(len(self.data) - size + 1, 0)
@@ -256,7 +256,7 @@ def _occurrences(data: bytes, delimiter: bytes, start: int) -> NDArray[np.int64]
 
 
 def _chosen(found: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """The leftmost occurrence, the leftmost one behind it, and so on."""
+    """The occurrences left to right, without overlap."""
     if np.diff(found).min(initial=size) >= size:
         return found
     chosen, last = [], -size

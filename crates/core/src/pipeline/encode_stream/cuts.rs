@@ -1,4 +1,4 @@
-//! Cuts of a text that arrives in parts: either side of a cut has the ids that it has in the whole, whatever text follows.
+//! Cuts of a text that arrives in parts: either side of a cut has the ids that it has in the whole, for any later text.
 //!
 //! Each stage reports its effect at a place between two characters. No added token may extend across it. Normalizers must
 //! change either side alone as they change it in the whole, and report the result of the two characters. Then the first
@@ -14,7 +14,7 @@ use crate::split::added::Matcher;
 /// Finds cuts.
 pub(super) struct StreamCuts<'t> {
     steps: &'t Steps,
-    /// Whether normalizers may mind what stands around a character, but for ASCII around ASCII.
+    /// Whether normalizers may depend on the neighbours of a character, except for ASCII around ASCII.
     minds_neighbours: bool,
     /// Finds added tokens in the original text.
     original: Option<&'t Matcher>,
@@ -22,7 +22,7 @@ pub(super) struct StreamCuts<'t> {
     normalized: Option<&'t Matcher>,
     /// Whether text beside an added token is not encoded as text that goes on.
     apart: bool,
-    /// Whether what is beside added tokens decides if they are found, and what they take.
+    /// Whether the neighbours of added tokens decide if they are found, and their extent.
     minds_context: bool,
 }
 
@@ -49,7 +49,7 @@ impl<'t> StreamCuts<'t> {
 
     /// The last cut of a text that goes on.
     pub(super) fn last(&self, text: &str) -> Option<usize> {
-        // An added token that begins further right could go on in what comes.
+        // An added token that begins further right could continue in later text.
         let longest = [self.original, self.normalized].into_iter().flatten().map(Matcher::longest).max();
         let mut end = text.len().saturating_sub(longest.unwrap_or_default());
         while !text.is_char_boundary(end) {

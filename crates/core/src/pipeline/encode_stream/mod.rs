@@ -137,7 +137,7 @@ impl EncodeStream {
         Ok(())
     }
 
-    /// The last place where the text may be cut whatever comes.
+    /// The last place where the text may be cut for any continuation.
     fn cut(&self, tokenizer: &Tokenizer, policy: Policy) -> Option<usize> {
         StreamCuts::new(tokenizer.segmenter(), policy)?.last(&self.text)
     }
@@ -166,7 +166,7 @@ impl EncodeStream {
     }
 }
 
-/// An error of a text behind so many bytes and characters.
+/// Moves an error's position forward by a number of bytes and characters.
 fn moved(error: Error, (bytes, characters): (usize, usize)) -> Error {
     let character = error.character.map(|character| character + characters);
     Error { byte: error.byte.map(|byte| byte + bytes), character, ..error }

@@ -51,9 +51,9 @@ pub(super) struct Tuning {
     pub(super) long_from: usize,
     /// A worker's least share, in symbols.
     pub(super) share: usize,
-    /// A batch with at least so many postings is shared among the workers.
+    /// A batch with at least this many postings is shared among the workers.
     pub(super) batch_postings: usize,
-    /// At most so many merges in a batch.
+    /// The most merges in a batch.
     pub(super) batch: usize,
     /// The first floor is the number of adjacent symbols, over merges times this.
     pub(super) floor_divisor: u64,
@@ -158,7 +158,7 @@ pub(super) fn learn_tuned(
         return Err(Error::new(Kind::Training, what).remedy("ask for at least as many as are replayed"));
     }
     let counts = counts.in_memory()?;
-    // To sort is one thread's work, and the other orders of ties do not ask where a piece stands.
+    // Sorting takes one thread, and the other orders of ties do not depend on the positions of pieces.
     let rows = if settings.ties == Ties::FirstSeen { counts.in_order() } else { counts.rows() };
     let pieces: Vec<_> = rows.into_iter().map(|row| (row.piece, row.count)).collect();
     let taken = alphabet.taken();
@@ -194,7 +194,7 @@ pub(super) fn learn_tuned(
     Ok(Training { alphabet, merges, tokens_total })
 }
 
-/// The pieces as words, in portions of about so many symbols, one after another.
+/// The pieces as words, in portions of about `portion` symbols, one after another.
 fn spell(
     pieces: &[(&[u8], u64)],
     portion: usize,
@@ -301,7 +301,7 @@ impl Trainer<'_> {
     fn work_on_site(&self, job: Job, site: usize, state: &State) -> Result<()> {
         let (mut site, mut outbox) = (write(&self.sites[site]), write(&self.outboxes[site]));
         let State { symbols, batch, floor, filter } = state;
-        // What is rare in one part may not be so in all.
+        // A pair that is rare in one part may be frequent in all.
         let floor_here = if self.sites.len() == 1 { *floor } else { 1 };
         match job {
             Job::Filter => {

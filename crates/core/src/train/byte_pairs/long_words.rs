@@ -1,4 +1,4 @@
-//! Long pieces, merged by position: no merge reads more of one than the occurrences and what is next to them.
+//! Long pieces, merged by position: a merge reads only the occurrences and their neighbours.
 //!
 //! Every symbol of the alphabet keeps its slot. A token of several symbols covers as many slots: the first holds the token,
 //! the last, flagged, the distance back to the first; those between are flagged as well. So the gap itself is the link: the
@@ -129,7 +129,7 @@ impl LongWords {
         Ok(())
     }
 
-    /// Merges a pair where postings say, each occurrence from left to right, and tallies its neighbours.
+    /// Merges a pair at its postings, each occurrence from left to right, and tallies its neighbours.
     pub(super) fn merge(
         &mut self,
         postings: &[u32],

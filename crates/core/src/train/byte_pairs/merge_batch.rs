@@ -55,7 +55,7 @@ impl Trainer<'_> {
         };
         let mut taken: Vec<(Entry, Pair)> = Vec::new();
         let mut used: Vec<u32> = Vec::new();
-        // What may not merge breaks the third point: it is as frequent as it is, and not in the queue.
+        // A pair that may not merge breaks the third point: nothing bounds its count, and it is not in the queue.
         let alone = state.symbols.met_taken.load(Ordering::Relaxed);
         let most = most.min(if alone { 1 } else { self.tuning.batch });
         let rest = loop {

@@ -1,4 +1,4 @@
-//! Learning equals a full recount before every merge, whatever the threads, thresholds and stops.
+//! Learning equals a full recount before every merge, for all threads, thresholds and stops.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;

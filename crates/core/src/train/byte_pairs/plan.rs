@@ -11,22 +11,22 @@ const SYMBOL: u64 = 4 + 4 + 4;
 /// Bytes of each thread, for the tables by which pairs are counted.
 const THREAD: u64 = 12 << 20;
 
-/// Bytes of a merge: what is recorded, and what is known of its symbol by itself and as a neighbour.
+/// Bytes of a merge: its record, and the facts of its symbol by itself and as a neighbour.
 const MERGE: u64 = 256;
 
 /// Bytes of a pair that is stored: its place in the table while that grows, its entry in the queue, its postings' box.
 const PAIR: u64 = 96;
 
-/// How many pairs are stored for each merge; three to ten were measured.
+/// The number of pairs stored for each merge; three to ten were measured.
 const PAIRS_OF_A_MERGE: usize = 10;
 
-/// How much memory, in bytes, [`learn()`](crate::train::learn()) takes at its peak beside the counts: so that a caller with
-/// a limit can refuse before it starts.
+/// The peak memory of [`learn()`](crate::train::learn()), in bytes, without the counts: a caller with a limit can
+/// refuse before it starts.
 ///
 /// `pieces` and `symbols` are those of the distinct pieces; `merges` and `threads` as for learning. It is meant to be
-/// somewhat too high: texts of 20 to 100 MB took 0.3 to 0.5 of it, one piece of 100 MB of random letters 0.8. What is
-/// assumed and not proved is the number of pairs at a time, and how many postings are sorted at once; what is left out are
-/// the bytes of tokens of many kilobytes, which two of the four orders of ties keep. O(1).
+/// somewhat too high: texts of 20 to 100 MB took 0.3 to 0.5 of it, one piece of 100 MB of random letters 0.8. The
+/// number of pairs at a time and the number of postings sorted at once are assumed, not proved; the bytes of tokens of
+/// many kilobytes, which two of the four orders of ties keep, are left out. O(1).
 ///
 /// ```
 /// use bytepair_core::train::{Alphabet, learn_bytes};

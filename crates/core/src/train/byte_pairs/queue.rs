@@ -1,6 +1,6 @@
 //! A binary heap whose order is an argument of each call, because it can depend on the tokens, which grow meanwhile.
 
-/// A heap of entries; `before(a, b)` says whether `a` comes out before `b`, and must be the same order every time.
+/// A heap of entries; `before(a, b)` is whether `a` comes out before `b`, and must be the same order every time.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
     entries: Vec<T>,

@@ -31,7 +31,7 @@ pub(super) struct ShortWords {
     /// The number of the first offset in postings.
     pub(super) base: u32,
     arena: Vec<u32>,
-    /// Where words of no symbols are, which stand for long ones.
+    /// The positions of words without symbols, placeholders for long words.
     pub(super) stand_ins: Vec<u32>,
 }
 
@@ -49,7 +49,7 @@ impl ShortWords {
         self.arena.len()
     }
 
-    /// Appends a word of at most [`LONGEST`] symbols; one of none stands for a long word, to hold its place in order.
+    /// Appends a word of at most [`LONGEST`] symbols; a word of none is the placeholder of a long word, in order.
     pub(super) fn push(&mut self, symbols: impl Iterator<Item = u32>, count: u64) {
         let at = self.arena.len();
         self.arena.extend([0, count as u32, (count >> 32) as u32]);

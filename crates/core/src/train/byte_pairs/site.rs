@@ -91,7 +91,7 @@ pub(super) struct SpelledWords {
 }
 
 impl SpelledWords {
-    /// For so many pieces with about so many symbols.
+    /// With room for `pieces` pieces of about `symbols` symbols in all.
     pub(super) fn new(pieces: usize, symbols: usize, long_from: usize) -> Self {
         let short = ShortWords::with_capacity(ShortWords::slots(0) * pieces + symbols);
         Self { short, long: LongWords::default(), long_from: long_from.clamp(2, LONGEST), symbols: 0 }

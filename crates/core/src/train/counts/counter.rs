@@ -22,7 +22,7 @@ const PORTION: usize = 1 << 16;
 /// How much of a file is read at once for each thread, in bytes.
 const WINDOW: usize = 1 << 21;
 
-/// Windows grow with the threads up to so many.
+/// The size of a window grows with the threads, up to this many.
 const MOST_WINDOWS: usize = 32;
 
 /// Counts pieces. Its counts cannot be used after an error.
@@ -225,7 +225,7 @@ impl Counter {
                         Ok(())
                     })
                 };
-                // What is told is how much of the file is read, of which the text is only a part.
+                // Progress is reported in bytes of the file, of which the text is only a part.
                 let rest = (line.len() as u64).saturating_sub(visitor.passed - before);
                 counted.and_then(|()| visitor.pass(rest as usize)).map_err(|error| error.line(number))?;
                 at += line.len() as u64;
@@ -235,8 +235,8 @@ impl Counter {
         self.count_windows(reader, on_invalid, threads, parts, (group, progress), count)
     }
 
-    /// Counts a text window by window. `parts` says how much of a window can be counted, and in which parts, each with the
-    /// number of a row.
+    /// Counts a text window by window. `parts` returns the length of a window that can be counted, and its parts, each
+    /// with the number of a row.
     fn count_windows(
         &mut self,
         reader: impl Read + Send,
@@ -316,8 +316,8 @@ impl Counter {
             results.extend(self.put_back(worker).err());
         }
         self.tables.extend(idle.into_inner().unwrap_or_else(PoisonError::into_inner));
-        // Parts are handed out in order, so that the first text at fault is met whatever the number of threads. What was
-        // done meanwhile is about what comes after all of them.
+        // Parts are handed out in order, so that the first faulty text is met with any number of threads. Other threads
+        // were then working on later texts only.
         results.into_iter().min_by_key(|error| error.row.unwrap_or(usize::MAX)).map_or(Ok(()), Err)
     }
 

@@ -27,13 +27,13 @@ const LONGEST: usize = i32::MAX as usize;
 
 const FIRST_SLOTS: usize = 1 << 10;
 
-/// One in so many rows says how many rows tables have together.
+/// The number of rows that tables have together is estimated from one row in this many.
 const SAMPLE: usize = 16;
 
-/// Tables are joined in so many parts at most.
+/// The most parts in which tables are joined.
 pub(super) const MOST_PARTS: usize = FIRST_SLOTS / SAMPLE;
 
-/// The bits of `first` that are a position; above them is the group. Who adds a row sees to it that they suffice.
+/// The bits of `first` that are a position; above them is the group. Callers that add rows ensure that they suffice.
 pub(super) const POSITION: u32 = 48;
 
 /// One row of a counts table.
@@ -52,7 +52,7 @@ pub struct Row<'a> {
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(32))]
 struct Slot {
-    /// The bytes of the piece and its length. Or the hash of the piece, where it stands in the arena, and [`IN_ARENA`].
+    /// The bytes of the piece and its length. Or the hash of the piece, its position in the arena, and [`IN_ARENA`].
     key: [u8; 16],
     /// None in an empty slot.
     count: u64,
@@ -125,7 +125,7 @@ pub(super) struct CountsTable {
     secret: Secret,
     /// The bytes that it may take.
     limit: usize,
-    /// The high bits of hashes that say nothing, since they are the same in all rows.
+    /// The number of high bits of hashes that are the same in all rows, and so are skipped.
     skip: u32,
 }
 
@@ -147,8 +147,8 @@ impl CountsTable {
         Self::joined(tables, part, parts, expected)
     }
 
-    /// Rows come in about the order in which they will stand, which is fast, but needs room for all from the start: what
-    /// came first would crowd the low end of a table that is too small, long before the table is full.
+    /// Rows come in about the order of their slots, which is fast, but needs room for all from the start: the first
+    /// rows would crowd the low end of a table that is too small, long before the table is full.
     fn joined(tables: &[Self], part: usize, parts: usize, expected: usize) -> Result<Self> {
         let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
         let slots = (expected * 3 / 2).next_power_of_two().max(FIRST_SLOTS);
@@ -346,7 +346,7 @@ impl CountsTable {
         let share = self.slots.len() / parts;
         let range = part * share..(part + 1) * share;
         let is_in = move |slot: &&Slot| self.slot_of(self.hash_of(slot)) / share == part;
-        // Those that found their places taken stand behind the range, before the next empty slot.
+        // Rows displaced from their slots are behind the range, before the next empty slot.
         let behind = self.slots.iter().cycle().skip(range.end).take(self.slots.len() - share);
         self.slots[range]
             .iter()
@@ -360,8 +360,8 @@ impl CountsTable {
     pub(super) fn drain_sorted(&mut self, take: impl FnMut(Row) -> Result<()>) -> Result<()> {
         let mut slots = std::mem::replace(&mut self.slots, vec![Slot::default(); FIRST_SLOTS]);
         slots.retain(|slot| slot.count != 0);
-        // A short piece in the order of numbers is in the order of bytes: it is filled up with zeros, and its length, which
-        // comes last, tells the rest.
+        // Comparing keys of short pieces as numbers compares their bytes: a key is padded with zeros, and the length,
+        // its last byte, breaks ties.
         slots.sort_unstable_by(|a, b| {
             let order = if a.key[15] == IN_ARENA || b.key[15] == IN_ARENA {
                 self.row(a).piece.cmp(self.row(b).piece)
@@ -448,7 +448,7 @@ mod tests {
             let joined: Vec<_> = (0..2).map(|part| CountsTable::join(&tables, part, 2).unwrap()).collect();
             assert_eq!(joined.iter().map(CountsTable::len).sum::<usize>(), rows);
             for table in joined {
-                // No row stands far from its place: else joining would take time that grows with the square of the rows.
+                // No row is far from its own slot: else joining would take time that grows with the square of the rows.
                 let mask = table.slots.len() - 1;
                 let far = table.slots.iter().enumerate().filter(|(_, slot)| slot.count != 0);
                 let far = far.map(|(at, slot)| at.wrapping_sub(table.slot_of(table.hash_of(slot))) & mask);

@@ -19,9 +19,9 @@ impl<'s> StretchCutter<'s> {
         Self { segmenter, seams, longest_added: segmenter.longest_added() }
     }
 
-    /// How much of a text can be counted while more is to come: up to a place where it may be cut whatever comes.
+    /// The length of a text that can be counted while more is to come: up to a place to cut it for any continuation.
     pub(super) fn settled(&self, text: &str) -> usize {
-        // An added token that starts further right may go on in what comes.
+        // An added token that starts further right may continue in later text.
         let known = floor(text, text.len() - self.longest_added.saturating_sub(1).min(text.len()));
         for stretch in self.segmenter.stretches(text).into_iter().rev() {
             if stretch.start >= known {
@@ -32,7 +32,7 @@ impl<'s> StretchCutter<'s> {
             }
             let within = &text[stretch.clone()];
             let seam = self.seams.as_ref().and_then(|seams| seams.last(within, 0..known - stretch.start));
-            // What stands before a stretch is an added token, whole.
+            // A whole added token precedes the stretch.
             let cut = stretch.start + seam.unwrap_or(0);
             if cut > 0 {
                 return cut;

@@ -16,7 +16,7 @@ use crate::train::overflow;
 /// The bytes that are read or written at once.
 const BUFFER: usize = 1 << 18;
 
-/// Runs that are merged at once: each needs a buffer, and an open file, of which a process may have only so many.
+/// The most runs merged at once: each needs a buffer and an open file, and a process may open a limited number.
 pub(super) const AT_ONCE: usize = 64;
 
 fn failed(error: &io::Error) -> Error {
@@ -172,7 +172,7 @@ pub(super) fn merge(mut runs: Vec<SortedRun>, tell: impl Fn() -> Result<()>) -> 
     }
 }
 
-/// Makes one run of the smallest ones, so that what was merged is not merged again too soon.
+/// Merges the smallest runs into one, so that merged runs are not merged again too soon.
 pub(super) fn merge_smallest(runs: &mut Vec<SortedRun>, tell: impl Fn() -> Result<()>) -> Result<()> {
     runs.sort_by_key(|run| run.bytes);
     let some: Vec<SortedRun> = runs.drain(..runs.len().min(AT_ONCE)).collect();

@@ -32,7 +32,7 @@ impl<R: Read> Windows<R> {
         &self.incomplete
     }
 
-    /// Appends what comes next to a window: as much as a window holds, and no less than what it holds already, so that a
+    /// Appends the next text to a window: the size of a window, and no less than it already holds, so that a
     /// piece of any length is read in linear time.
     pub(super) fn read_on(&mut self, window: &mut Vec<u8>) -> Result<()> {
         let wanted = self.size.max(window.len());
@@ -64,7 +64,7 @@ impl<R: Read> Windows<R> {
         })
     }
 
-    /// Says that so many bytes of the window are done with.
+    /// Marks the next `bytes` bytes of the window as done.
     pub(super) fn passed(&mut self, bytes: usize) {
         self.before += bytes as u64;
     }

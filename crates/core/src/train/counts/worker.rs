@@ -62,11 +62,11 @@ impl Worker {
 pub(super) struct Visitor<'a> {
     worker: &'a mut Worker,
     group: u16,
-    /// The position of what comes next.
+    /// The position of the next text.
     pub(super) at: u64,
-    /// The bytes that were gone through.
+    /// The bytes processed so far.
     pub(super) passed: u64,
-    /// Those of them that were not told yet.
+    /// Those of them that were not reported yet.
     told: usize,
     progress: &'a Progress,
 }

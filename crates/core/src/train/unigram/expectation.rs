@@ -16,7 +16,7 @@ const ONE: f64 = (1_u64 << 62) as f64;
 /// Sums below 2^-`STEP` are multiplied by 2^`STEP`.
 const STEP: i32 = 400;
 
-/// Threads take so many characters at a time.
+/// The number of characters in a thread's unit of work.
 pub(super) const PART: u32 = 1 << 14;
 
 /// The expected count of each token.
@@ -73,7 +73,7 @@ impl Sums {
         for from in (0..size).rev() {
             let (ids, lengths) = lattice.at(start + from);
             let mut sum = 0.0;
-            // What is left of the scales of a path through here, as a factor.
+            // The rest of the scales of a path through here, as a factor.
             let factor = match scale + self.scaled[from] - self.scaled[size] {
                 0 => 1.0,
                 steps => 2.0_f64.powi(-STEP.saturating_mul(steps)),
@@ -139,7 +139,7 @@ fn rescale(sums: &mut [f64]) -> i32 {
     1
 }
 
-/// Sets the scores from expected counts, and says which tokens are kept: those expected often enough.
+/// Sets the scores from expected counts, and returns which tokens are kept: those expected often enough.
 ///
 /// The digamma function instead of the logarithm makes rare tokens rarer: a sparse prior (Liang & Klein, "Structured
 /// Bayesian Nonparametric Models with Variational Inference", ACL 2007 tutorial).

@@ -112,8 +112,8 @@ pub(super) struct Best {
 }
 
 impl Best {
-    /// Finds the path from `start` to `end` and returns its log probability; `whole` says whether it may be one token. Of
-    /// equal paths to a place, the one whose last token is longest.
+    /// Finds the path from `start` to `end` and returns its log probability; `whole` is whether it may be one token.
+    /// Ties go to the path whose last token is longest.
     pub(super) fn find(
         &mut self,
         lattice: &Lattice,

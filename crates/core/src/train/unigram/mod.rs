@@ -51,11 +51,11 @@ pub struct Settings {
     pub sub_iterations: usize,
     /// Whether a token is of one script.
     pub split_by_unicode_script: bool,
-    /// Whether digits stand apart from letters as one script from another.
+    /// Whether digits are split from letters as one script from another.
     pub split_by_number: bool,
     /// Whether each digit is a token of its own.
     pub split_digits: bool,
-    /// Whether U+2581 stands in front of every word, not only of those with white space in front of them in their piece.
+    /// Whether U+2581 precedes every word, not only those with white space in front of them in their piece.
     pub dummy_prefix: bool,
 }
 
@@ -68,11 +68,12 @@ const LEAST_EXPECTED: f64 = 0.5;
 /// Tokens are numbered in 32 bits, and the characters among them are fewer than this.
 const MOST_SEEDS: usize = 1 << 30;
 
-/// How much more than the tokens that are asked for pruning leaves, so that the best of them can be chosen.
+/// Pruning leaves this many times the desired number of tokens, so that the best of them can be chosen.
 const SPARE: f64 = 1.1;
 
-/// Learns the tokens, best first, ties in order of the texts; all characters that `character_coverage` asks for among them. Words are the pieces,
-/// divided at white space and U+2581. Fewer than `vocab_size` come out where the text has no more substrings.
+/// Learns the tokens, best first, ties in order of the texts; they include all characters that `character_coverage`
+/// requires. Words are the pieces, divided at white space and U+2581. Fewer than `vocab_size` are learned if the text
+/// has no more substrings.
 ///
 /// Time is n log n in the characters of the distinct words, which are n, and n times `max_piece_length` for each round;
 /// memory is some 16 to 60 bytes for each of them.
@@ -126,7 +127,7 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, threads: usize, progress
     }
 }
 
-/// The tokens of a model while it is learned: where each stands in the text, and its score.
+/// The tokens of a model while it is learned: the position of each in the text, and its score.
 #[derive(Debug, Default)]
 pub(super) struct ScoredTokens {
     /// The position of one occurrence in the text.

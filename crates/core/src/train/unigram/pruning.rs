@@ -11,7 +11,7 @@ use crate::train::unigram::expectation::PART;
 use crate::train::unigram::lattice::{Best, Lattice, UNKNOWN, unknown};
 use crate::train::unigram::text::Text;
 
-/// So many tokens at a time are asked for their spelling.
+/// The number of tokens whose segmentation is computed at a time.
 const TOKENS: usize = 1 << 10;
 
 /// Which tokens are kept: `desired` or `shrinking` times as many as there are, whichever is more.
@@ -54,7 +54,7 @@ pub(super) fn prune(
     Ok(kept)
 }
 
-/// How often each token stands on the best path of a word.
+/// The number of uses of each token on the best paths of words.
 fn uses(
     text: &Text,
     lattice: &Lattice,

@@ -24,7 +24,7 @@ pub(super) enum Script {
     Of(u16),
     /// The script of the character before.
     Inherited,
-    /// Goes with all: a digit, where those need not stand apart.
+    /// Matches every script: a digit, if digits need not be split from letters.
     Any,
     /// The space symbol, which only begins tokens.
     Space,
@@ -119,7 +119,7 @@ mod tests {
         }
         // Hiragana, Katakana, the long vowel sign and Han are one.
         assert_eq!(length("\u{3042}\u{30A2}\u{30FC}\u{4E00}a", true), 4);
-        // Whatever is in front of a digit is forgotten behind it, as in SentencePiece.
+        // The script before a digit is forgotten after it, as in SentencePiece.
         assert_eq!(length("a1\u{44F}", false), 3);
     }
 

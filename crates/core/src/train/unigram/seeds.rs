@@ -8,7 +8,7 @@ use crate::train::unigram::suffixes::{Shared, Suffixes};
 use crate::train::unigram::text::Text;
 use crate::train::unigram::{ScoredTokens, Settings};
 
-/// The tokens, characters first, and where in the words each of them stands.
+/// The tokens, characters first, and the positions of each in the words.
 pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Result<(ScoredTokens, Lattice)> {
     let suffixes = Suffixes::of(text, settings.max_piece_length);
     progress.check()?;

@@ -88,7 +88,7 @@ impl Suffixes {
         self.close(&mut open, 0, self.sorted.len() as u32, &mut take);
     }
 
-    /// Ends what is longer than `common` before the suffix `index`, and opens what is as long as that.
+    /// Closes the prefixes longer than `common` before the suffix `index`, and opens the one of that length.
     fn close(&self, open: &mut Vec<Shared>, common: u16, index: u32, take: &mut impl FnMut(Shared)) {
         let mut inside = 0;
         let mut first = index;

@@ -100,7 +100,7 @@ impl Text {
         numbers.iter().filter_map(|&number| self.alphabet.get(number as usize - 1)).collect()
     }
 
-    /// The words in parts of about so many characters, as ranges: what threads take one after another.
+    /// The words in parts of about `characters` characters, as ranges: the units of work of threads.
     pub(super) fn parts(&self, characters: u32) -> Vec<std::ops::Range<usize>> {
         let mut parts = Vec::new();
         let mut first = 0;

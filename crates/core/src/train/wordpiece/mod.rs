@@ -127,7 +127,7 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> 
     let mut spelled = Spelled::default();
     for (word, &count) in &words {
         let known = word.chars().enumerate().filter_map(|(index, character)| {
-            // What begins a word is its first character, even if that is left out.
+            // Only the first character begins a word, even if it is left out.
             let ids = if index == 0 { &starts } else { &continuing };
             ids.get(&character).copied()
         });
@@ -214,7 +214,7 @@ fn too_large() -> Error {
         .remedy("leave out rare words, for example by min_count=2")
 }
 
-/// Words as tokens: each token stands at the position of its first character, and knows its neighbours.
+/// Words as tokens: each token is stored at the position of its first character, and links to its neighbours.
 #[derive(Default)]
 struct Spelled {
     tokens: Vec<u32>,
@@ -248,7 +248,7 @@ struct Pair {
     ids: (u32, u32),
     /// How often it is adjacent; under [`Score::Frequency`] also how often it was when it merged.
     count: u64,
-    /// Where its left token stands, or did.
+    /// The positions of its left token, current or past.
     positions: Vec<u32>,
     /// The number of its valid entry in the queue.
     version: u32,
@@ -451,7 +451,7 @@ impl Merging {
         }
     }
 
-    /// Puts a pair into the queue with its score of now, in place of what is there of it.
+    /// Puts a pair into the queue with its current score, in place of its earlier entry.
     fn enqueue(&mut self, at: u32) {
         let expected = self.expected(self.pairs[at as usize].ids);
         let pair = &mut self.pairs[at as usize];

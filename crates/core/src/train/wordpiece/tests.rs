@@ -45,7 +45,7 @@ fn naive(words: &BTreeMap<String, u64>, settings: &Settings) -> Vec<String> {
             |(at, character): (usize, char)| if at == 0 { character.into() } else { format!("{prefix}{character}") };
         spelled.push((word.chars().enumerate().map(|part| id(text(part), &mut tokens)).collect(), count));
     }
-    // What the trainer of `tokenizers` leaves behind of the counts of merged pairs.
+    // The counts of merged pairs that the trainer of `tokenizers` leaves behind.
     let mut kept: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     while tokens.len() < settings.vocab_size {
         let mut single: BTreeMap<usize, u128> = BTreeMap::new();
@@ -64,7 +64,7 @@ fn naive(words: &BTreeMap<String, u64>, settings: &Settings) -> Vec<String> {
             }
         }
         let mut best: Option<((usize, usize), u64)> = None;
-        // In order of ids, so that only a better one replaces what was found.
+        // In order of ids, so that only a better one replaces the best so far.
         for (&pair, &count) in pairs.iter().filter(|&(_, &count)| count >= settings.min_frequency) {
             let better = |(other, most): ((usize, usize), u64)| match settings.score {
                 Score::Frequency => count > most,

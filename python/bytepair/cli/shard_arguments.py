@@ -6,12 +6,11 @@ import re
 from argparse import ArgumentTypeError, BooleanOptionalAction
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import add_delimiter, add_field
-from bytepair.cli.corpus import checked
+from bytepair.cli.arguments import add_delimiter, add_errors, add_field, checked
+from bytepair.cli.counting_arguments import add_group
 from bytepair.shards.draws import threshold
 from bytepair.shards.sinks import FORMATS
 from bytepair.training.memory import parse_bytes
-from bytepair.training.weights import parse_group
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -24,14 +23,7 @@ _TASK = re.compile(r"([a-z][a-z0-9-]*)/([0-9]{1,9})(?:-([0-9]{1,9}))?", re.ASCII
 def add_documents(parser: ArgumentParser) -> None:
     """Adds the options of documents, and of those that cannot be used."""
     group = parser.add_argument_group("documents")
-    group.add_argument(
-        "--group",
-        metavar="NAME=FILE",
-        action="append",
-        type=checked(parse_group),
-        default=[],
-        help="instead of FILE, a path or glob that is totalled separately as the group NAME; once for each",
-    )
+    add_group(group, "totalled")
     add_field(group)
     group.add_argument(
         "--id-field", metavar="NAME", help="the field or column of the documents' own ids, which are kept"
@@ -57,11 +49,7 @@ def add_documents(parser: ArgumentParser) -> None:
     group.add_argument(
         "--added", choices=("match", "text", "raise"), help="added tokens that are not special (default: match)"
     )
-    group.add_argument(
-        "--errors",
-        choices=("strict", "replace"),
-        help="bytes that are not UTF-8: bad (default), or replace them by U+FFFD",
-    )
+    add_errors(group, default=None, strict="bad")
 
 
 def add_shards(parser: ArgumentParser) -> None:

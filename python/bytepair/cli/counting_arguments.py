@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
-from bytepair.cli.arguments import add_delimiter, add_field, number
+from bytepair.cli import arguments
+from bytepair.cli.arguments import checked, number
 from bytepair.cli.streams import stdin_texts
 from bytepair.model.spec import NormalForm
 from bytepair.model.split_patterns import SPLIT_PATTERNS
@@ -19,12 +19,10 @@ from bytepair.training.weights import parse_group, parse_weight
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _ActionsContainer
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from decimal import Decimal
 
     from bytepair.training.inputs import TrainingSource
-
-_Value = TypeVar("_Value")
 
 
 def add_corpus(parser: ArgumentParser, purpose: str) -> None:
@@ -43,26 +41,17 @@ def add_corpus(parser: ArgumentParser, purpose: str) -> None:
         default=[],
         help="instead of text, a table of `bytepair counts`; several are added up",
     )
-    add_field(group)
-    add_delimiter(group)
-    group.add_argument(
-        "--errors",
-        choices=("strict", "replace"),
-        help="bytes that are not UTF-8: raise an error (default), or replace them by U+FFFD",
-    )
+    arguments.add_field(group)
+    arguments.add_delimiter(group)
+    arguments.add_errors(group, default=None)
     group.add_argument(
         "--memory",
         metavar="SIZE",
         type=checked(parse_bytes),
         help="the memory limit of tables, such as 2GB; beyond it counting uses temporary files (default: none)",
     )
-    group.add_argument("--threads", metavar="N", type=number, help="the most threads (default: all cores)")
-    group.add_argument(
-        "--progress",
-        choices=("bar", "json", "off"),
-        default="bar",
-        help="on stderr: a bar if that is a terminal (default), JSON lines, or nothing",
-    )
+    arguments.add_threads(group)
+    arguments.add_progress(group)
 
 
 def add_engine(parser: ArgumentParser) -> None:
@@ -142,14 +131,7 @@ def add_stages(parser: ArgumentParser) -> None:
     group.add_argument(
         "--special-token", metavar="TEXT", action="append", default=[], help="cut out of the text; once for each"
     )
-    group.add_argument(
-        "--group",
-        metavar="NAME=FILE",
-        action="append",
-        type=checked(parse_group),
-        default=[],
-        help="instead of FILE, a path or glob that is counted separately as the group NAME; once for each",
-    )
+    add_group(group, "counted")
     group.add_argument(
         "--weight",
         metavar="NAME=WEIGHT",
@@ -159,6 +141,24 @@ def add_stages(parser: ArgumentParser) -> None:
         help="an exact factor for the counts of a group, such as en=0.7; once for each",
     )
     group.add_argument("--min-count", metavar="N", type=number, help="leave out pieces that occur less often")
+
+
+def add_group(group: _ActionsContainer, purpose: str) -> None:
+    """Adds the files of named each with its name."""
+    group.add_argument(
+        "--group",
+        metavar="NAME=FILE",
+        action="append",
+        type=checked(parse_group),
+        default=[],
+        help=f"instead of FILE, a path or glob that is {purpose} separately as the group NAME; once for each",
+    )
+
+
+def groups(options: Namespace) -> dict[str, list[str]]:
+    """The files of each group of ``--group``; none for a command without it."""
+    given: list[tuple[str, str]] = getattr(options, "group", [])
+    return {name: [path for group, path in given if group == name] for name, _ in given}
 
 
 def add_merging(parser: _ActionsContainer) -> None:
@@ -179,30 +179,27 @@ def add_merging(parser: _ActionsContainer) -> None:
 def source(options: Namespace, *behind: str, required: bool = True) -> TrainingSource | None:
     """The source that the arguments name; None if there is none and none is `required`.
 
-    Args:
-        options: The arguments.
-        behind: The names of more options that are for text, not for counts tables.
-        required: Whether there has to be one.
+    `behind` names more options that are for text, not for counts tables.
     """
-    groups = getattr(options, "group", [])
+    by_group = groups(options)
     if "-" in options.files and len(options.files) > 1:
         options.usage_error("- (stdin) goes alone, not with files")
-    if sum(map(bool, (options.files, groups, options.from_counts))) > 1:
+    if sum(map(bool, (options.files, by_group, options.from_counts))) > 1:
         options.usage_error("FILE, --group and --from-counts do not go together")
     if options.from_counts:
         for name in ("field", "delimiter", "errors", *behind):
             if getattr(options, name):
                 options.usage_error(f"--{name.replace('_', '-')} is for text, not for a counts table")
         return reduce(add, (Counts.read(table, memory=options.memory) for table in options.from_counts))
-    if groups:
-        return {name: [path for group, path in groups if group == name] for name, _ in groups}
+    if by_group:
+        return dict(by_group)
     if required and not options.files:
         options.usage_error("there is no text; name a FILE, a --group NAME=FILE, or a table --from-counts")
     return stdin_texts(options.delimiter) if options.files == ["-"] else options.files or None
 
 
 def weights(options: Namespace, corpus: TrainingSource | None) -> dict[str, Decimal]:
-    """The weights of groups, which have to be those of the source."""
+    """The weights of which have to be those of the source."""
     found = dict(options.weight)
     groups: Sequence[str] = corpus.groups if isinstance(corpus, Counts) else [name for name, _ in options.group]
     known = [name for name in dict.fromkeys(groups) if name]
@@ -219,7 +216,6 @@ def weights(options: Namespace, corpus: TrainingSource | None) -> dict[str, Deci
 
 def corpus_options(options: Namespace) -> dict[str, Any]:
     """The keywords that `bytepair.train_with_statistics`, `extend`, `prune` and `Counts.of` share."""
-    progress = {"bar": True, "off": False}.get(options.progress, options.progress)
     return {
         "field": options.field,
         # stdin has been cut already.
@@ -227,7 +223,7 @@ def corpus_options(options: Namespace) -> dict[str, Any]:
         "errors": options.errors or "strict",
         "threads": options.threads,
         "memory": options.memory,
-        "progress": progress,
+        "progress": arguments.progress(options),
     }
 
 
@@ -235,15 +231,3 @@ def spilled(runs: tuple[int, int]) -> list[str]:
     """The line for `Counts.spilled`; none if nothing was."""
     many, size = runs
     return [f"{many:,} sorted runs of {size / 1e6:,.1f} MB on disk"] if many else []
-
-
-def checked(parse: Callable[[str], _Value]) -> Callable[[str], _Value]:
-    """The same parser for argparse, which shows only messages of `ArgumentTypeError`."""
-
-    def parsed(text: str) -> _Value:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise ArgumentTypeError(str(error)) from error
-
-    return parsed
