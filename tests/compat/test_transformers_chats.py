@@ -326,4 +326,5 @@ def test_other_ways_to_say_it(plain: Path) -> None:
         (OTHER, {"continue_final_message": True, "add_generation_prompt": True}, ValueError, "cannot be combined"),
     ):
         with pytest.raises(error, match=match):
-            ours.apply_chat_template(given, **{"chat_template": CHATML, **options})
+            chosen: dict[str, Any] = {"chat_template": CHATML, **options}
+            ours.apply_chat_template(given, **chosen)

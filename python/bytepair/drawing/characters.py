@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -80,6 +81,29 @@ def show_line(text: str, most: int = 80) -> str:
         return text
     line = "".join(" " if part.stands_for == " " else part.text for part in show(text[: most + 1]))
     return line if len(text) <= most else line[:most] + "…"
+
+
+def escaped(text: str, most: int = 80) -> str:
+    """`show_line` for HTML.
+
+    Example:
+        >>> escaped("a < b")
+        'a &lt; b'
+    """
+    return escape(show_line(text, most))
+
+
+def marked(text: str) -> str:
+    r"""`show` for HTML: stand-ins are in ``<i>``, and a line break follows that of a line end.
+
+    Example:
+        >>> marked("a\n")
+        'a<i>↵</i><br>'
+    """
+    return "".join(
+        escape(part.text) if not part.stands_for else f"<i>{escape(part.text)}</i>" + "<br>" * (part.stands_for == "\n")
+        for part in show(text)
+    )
 
 
 def _instead(text: str, place: int, category: str) -> str:

@@ -12,7 +12,7 @@ from math import ceil, hypot, isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.axes import Axis, exact
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped, show_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,24 +31,14 @@ _NEAR = 0.75
 
 
 class Series(NamedTuple):
-    """A line.
-
-    Attributes:
-        name: Its name: any text.
-        points: Its points, from left to right.
-    """
+    """A line: its name, any text, and its points from left to right."""
 
     name: str
     points: Sequence[tuple[float, float]]
 
 
 class Bars(NamedTuple):
-    """Bars of one kind.
-
-    Attributes:
-        name: Their name: any text.
-        values: One for each label; NaN if there is none, which is drawn as a dash.
-    """
+    """Bars of one kind: their name, any text, and one value for each label; NaN, for none, is drawn as a dash."""
 
     name: str
     values: Sequence[float]
@@ -92,7 +82,7 @@ def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool =
     def place(point: tuple[float, float]) -> tuple[float, float]:
         return left + across.share(point[0]) * (right - left), bottom - up.share(point[1]) * (bottom - top)
 
-    drawn = [f'<text class="axis" x="0" y="{_LETTER - 3}">{_text(y)}</text>']
+    drawn = [f'<text class="axis" x="0" y="{_LETTER - 3}">{escaped(y)}</text>']
     for value, label in up.ticks:
         height = place((across.least, value))[1]
         drawn.append(f'<path class="grid" d="M{left} {height:.1f}H{right}"/>')
@@ -103,7 +93,7 @@ def lines(series: Sequence[Series], *, title: str, x: str, y: str, log_x: bool =
         drawn.append(f'<path class="base" d="M{at:.1f} {bottom}v5"/>')
         drawn.append(f'<text class="axis" x="{at:.1f}" y="{bottom + _LINE + 2}" text-anchor="middle">{label}</text>')
     middle = (left + right) / 2
-    drawn.append(f'<text class="axis" x="{middle:.1f}" y="{_HEIGHT - 8}" text-anchor="middle">{_text(x)}</text>')
+    drawn.append(f'<text class="axis" x="{middle:.1f}" y="{_HEIGHT - 8}" text-anchor="middle">{escaped(x)}</text>')
     for number, one in enumerate(series):
         kept = _thin([place(point) for point in one.points])
         path = " ".join(f"{kept[at][0]:.1f},{kept[at][1]:.1f}" for at in kept)
@@ -157,7 +147,7 @@ def bars(groups: Sequence[Bars], labels: Sequence[str], *, title: str, unit: str
     drawn: list[str] = []
     down = 0
     for at, label in enumerate(labels):
-        drawn.append(f'<text x="0" y="{down + _LETTER - 1}">{_text(label)}</text>')
+        drawn.append(f'<text x="0" y="{down + _LETTER - 1}">{escaped(label)}</text>')
         down += _LINE + 2
         first = down
         for number, group in enumerate(groups):
@@ -248,21 +238,21 @@ def _dash(number: int) -> str:
 def _legend(names: Sequence[str]) -> str:
     items = [
         f'<li><svg viewBox="0 0 36 14" aria-hidden="true"><polyline class="l{number % _COLOURS}"{_dash(number)} '
-        f'points="0,7 36,7"/>{_mark(number, 18, 7, "")}</svg><span>{_text(name)}</span></li>'
+        f'points="0,7 36,7"/>{_mark(number, 18, 7, "")}</svg><span>{escaped(name)}</span></li>'
         for number, name in enumerate(names)
     ]
     return f'<ul class="legend">{"".join(items)}</ul>' if items else ""
 
 
 def _figure(title: str, unit: str, drawing: str, legend: str) -> str:
-    of = f" <span>({_text(unit)})</span>" if unit else ""
-    return f'<figure class="chart"><figcaption>{_text(title)}{of}</figcaption>{drawing}{legend}</figure>\n'
+    of = f" <span>({escaped(unit)})</span>" if unit else ""
+    return f'<figure class="chart"><figcaption>{escaped(title)}{of}</figcaption>{drawing}{legend}</figure>\n'
 
 
 def _svg(title: str, described: str, drawn: Sequence[str], height: float) -> str:
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{_text(title)}">'
-        f"<desc>{escape(show_line(described, 400))}</desc>{''.join(drawn)}</svg>"
+        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escaped(title)}">'
+        f"<desc>{escaped(described, 400)}</desc>{''.join(drawn)}</svg>"
     )
 
 
@@ -271,11 +261,7 @@ def _empty() -> str:
 
 
 def _title(hint: str) -> str:
-    return f"<title>{escape(show_line(hint, 200))}</title>"
-
-
-def _text(text: str) -> str:
-    return escape(show_line(text))
+    return f"<title>{escaped(hint, 200)}</title>"
 
 
 def _wide(text: str) -> int:

@@ -11,14 +11,7 @@ from typing import Any
 
 
 def draw(value: Any, function: str) -> str:
-    """Draw a value with a function of `bytepair.view`.
-
-    Args:
-        value: The only argument of the function.
-        function: Module and name, such as ``"pipeline.card"``.
-
-    Returns:
-        Text or HTML.
+    """Draw a value as text or HTML with a function of `bytepair.view`, such as ``"pipeline.card"``.
 
     Example:
         >>> import bytepair as bp

@@ -5,12 +5,11 @@ The file is self-contained: it has its own colours, light or dark by the reader'
 
 from __future__ import annotations
 
-from html import escape
 from math import ceil, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.axes import Axis
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,13 +31,7 @@ text { font: 14px system-ui, sans-serif; font-variant-numeric: tabular-nums; fil
 
 
 class Bin(NamedTuple):
-    """A bar of a histogram.
-
-    Attributes:
-        start: The least number in it.
-        end: The least number above it.
-        amount: How many numbers are in it.
-    """
+    """A bar of a histogram: the least number in it, the least above it, and how many are in it."""
 
     start: int
     end: int
@@ -67,7 +60,7 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
         (True, 2, True)
     """
     top, bottom = _LINE * (3 + len(marks)), _HEIGHT - 3 * _LINE
-    drawn = [f'<text class="title" x="{_LEFT}" y="{_LINE + 4}">{_text(title)}</text>']
+    drawn = [f'<text class="title" x="{_LEFT}" y="{_LINE + 4}">{escaped(title)}</text>']
     if not bins:
         return _file(title, [*drawn, f'<text x="{_LEFT}" y="{3 * _LINE}">There is nothing to draw.</text>'])
     first, last = log2(max(bins[0].start, _LEAST)), log2(bins[-1].end)
@@ -78,7 +71,7 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
     def across(value: float) -> float:
         return left + (log2(max(value, _LEAST)) - first) / (last - first) * (_RIGHT - left)
 
-    drawn.append(f'<text class="axis" x="{_LEFT}" y="{top - 10}">{_text(y)} per doubling of {_text(x)}</text>')
+    drawn.append(f'<text class="axis" x="{_LEFT}" y="{top - 10}">{escaped(y)} per doubling of {escaped(x)}</text>')
     for value, label in up.ticks:
         height = bottom - up.share(value) * (bottom - top)
         drawn.append(f'<path class="grid" d="M{left} {height:.2f}H{_RIGHT}"/>')
@@ -88,7 +81,7 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
         named = f"{one.start:,}" if one.end == one.start + 1 else f"{one.start:,} to {one.end - 1:,}"
         drawn.append(
             f'<rect class="bar" x="{start:.2f}" y="{bottom - high:.2f}" width="{end - start:.2f}" height="{high:.2f}">'
-            f"<title>{_text(f'{named} {x}: {one.amount:,} {y}')}</title></rect>"
+            f"<title>{escaped(f'{named} {x}: {one.amount:,} {y}')}</title></rect>"
         )
     drawn.append(f'<path class="base" d="M{left} {bottom}H{_RIGHT}"/>')
     for power in range(ceil(first), int(last) + 1, ceil((last - first + 1) / _TICKS)):
@@ -98,7 +91,7 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
         )
     middle = (left + _RIGHT) / 2
     drawn.append(
-        f'<text class="axis" x="{middle:.1f}" y="{bottom + 2 * _LINE + 6}" text-anchor="middle">{_text(x)}</text>'
+        f'<text class="axis" x="{middle:.1f}" y="{bottom + 2 * _LINE + 6}" text-anchor="middle">{escaped(x)}</text>'
     )
     for row, (name, value) in enumerate(sorted(marks.items(), key=lambda mark: mark[1])):
         at, high = across(value), _LINE * (2 + row) + 6
@@ -108,7 +101,7 @@ def histogram(bins: Sequence[Bin], *, title: str, x: str, y: str, marks: Mapping
         is_left = at - wide > 0 if row == 0 else at + wide > _WIDTH
         side, gap = ("end", -5) if is_left else ("start", 5)
         drawn.append(f'<path class="mark" d="M{at:.2f} {high - 12}V{bottom}"/>')
-        drawn.append(f'<text x="{at + gap:.2f}" y="{high}" text-anchor="{side}">{_text(label)}</text>')
+        drawn.append(f'<text x="{at + gap:.2f}" y="{high}" text-anchor="{side}">{escaped(label)}</text>')
     return _file(title, drawn)
 
 
@@ -116,10 +109,6 @@ def _file(title: str, drawn: Sequence[str]) -> str:
     body = "\n".join(drawn)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="{_text(title)}">\n<style>{_STYLE}</style>\n<rect class="paper" width="100%" height="100%"/>\n'
+        f'aria-label="{escaped(title)}">\n<style>{_STYLE}</style>\n<rect class="paper" width="100%" height="100%"/>\n'
         f"{body}\n</svg>\n"
     )
-
-
-def _text(text: str) -> str:
-    return escape(show_line(text))

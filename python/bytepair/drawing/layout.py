@@ -41,11 +41,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def aligned(table: Sequence[Sequence[str]], *, left: Sequence[int] = (0,)) -> Iterator[str]:
-    """The rows of a table as lines, two spaces between their columns.
-
-    Args:
-        table: Rows of equal length.
-        left: The left-aligned columns; all others are right-aligned.
+    """The rows of a table, all of equal length, as lines; columns but those of `left` are right-aligned.
 
     Example:
         >>> list(aligned([["", "tokens"], ["東", "7"], ["en", "1,200"]]))

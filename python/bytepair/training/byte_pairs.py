@@ -246,7 +246,7 @@ def _split_of(source: TrainingSource, split: str | None) -> str:
     return pattern
 
 
-def train_merges(
+def train_merges(  # noqa: D417 (some arguments are those of `train`)
     source: TrainingSource,
     merges: int,
     *,
@@ -260,16 +260,13 @@ def train_merges(
 ) -> list[Merge]:
     """Learns merges and returns them with their counts, without making a tokenizer.
 
+    Arguments that are not listed are those of `train`.
+
     Args:
-        source: As for `train`.
         merges: The number of merges, if the text has as many.
         split: As for `train`; a mapping of pieces to counts is not split.
-        ties: As for `train`.
-        min_frequency: As for `train`.
-        max_token_length: As for `train`.
         alphabet: Merge bytes, or characters as Sennrich did.
         end_of_word_suffix: With characters: a symbol at the end of each piece, such as ``</w>``.
-        threads: As for `train`.
 
     Raises:
         TrainingError, EncodeError, ArtifactError, PatternError: As `train`.

@@ -42,22 +42,10 @@ def count_source(
     report: Report | None,
     digest: SourceDigest | None = None,
 ) -> tuple[str, ...]:
-    """Counts the pieces of a source.
-
-    Args:
-        counter: Counts; its stages are those of the source.
-        source: As for `bytepair.train`.
-        reading: How documents are found.
-        errors: As for `bytepair.train`.
-        threads: As for `bytepair.train`.
-        report: Gets the progress.
-        digest: Gets the source added; None for none.
+    """Counts the pieces of a source and adds it to `digest`; other arguments and errors are those of `bytepair.train`.
 
     Returns:
         The names of the groups by number; one empty name where there are none.
-
-    Raises:
-        TrainingError, EncodeError, ArtifactError, PatternError: As `bytepair.train`.
     """
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads} would do nothing; use None for all cores")

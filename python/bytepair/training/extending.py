@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bytepair.training.learning import Learned, Ties
 
 
-def extend(
+def extend(  # noqa: D417 (some arguments are those of `train`)
     tokenizer: TokenizerLike,
     source: TrainingSource,
     vocab_size: int,
@@ -56,19 +56,14 @@ def extend(
     good if its bytes are a token already, which happens only where the vocabulary holds tokens that its merges do not
     make of their bytes, or pieces contain the text of an added token.
 
+    Arguments that are not listed are those of `train`.
+
     Args:
         tokenizer: The tokenizer to extend, which does not change; or any name that `bytepair.load` takes.
         source: As for `train`; a mapping of pieces to counts is not split.
         vocab_size: The ``vocab_size`` of the result: the largest id plus one, and so the rows of an embedding.
         ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
-        min_frequency: As for `train`.
         max_token_length: As for `train`; for new tokens.
-        field: As for `train`.
-        delimiter: As for `train`.
-        errors: As for `train`.
-        threads: As for `train`.
-        memory: As for `train`; for counting.
-        progress: As for `train`.
 
     Raises:
         TrainingError: As `train`; ``vocab_size`` is below that of the tokenizer; ranks are not proved to be merges.

@@ -28,15 +28,7 @@ def counted(
     digest: bool = False,
     **options: Any,
 ) -> Counts:
-    """The counts of a source; counts that were made before must agree with the settings.
-
-    Args:
-        source: As for `bytepair.train`.
-        normalizers: As for `Counts.of`.
-        field: As for `Counts.of`.
-        delimiter: As for `Counts.of`.
-        digest: As for `Counts.of`.
-        options: The other keywords of `Counts.of`, which do not apply to counts.
+    """The counts of a source, by the options of `Counts.of`; counts that were made before must agree with the settings.
 
     Raises:
         TrainingError: The counts were made with other normalizers, or an option has no effect on them.

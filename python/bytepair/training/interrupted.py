@@ -13,10 +13,6 @@ if TYPE_CHECKING:
 class TrainingInterrupted(KeyboardInterrupt):
     """Ctrl-C while merges were learned; the merges learned before it are kept.
 
-    Args:
-        merges: The number of merges.
-        build: Makes the tokenizer of these merges.
-
     Attributes:
         merges: The number of merges.
     """

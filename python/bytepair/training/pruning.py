@@ -44,7 +44,7 @@ class Pruned(NamedTuple):
     ids: NDArray[np.int64]
 
 
-def prune(
+def prune(  # noqa: D417 (some arguments are those of `train`)
     tokenizer: TokenizerLike,
     vocab_size: int,
     source: TrainingSource | None = None,
@@ -67,16 +67,12 @@ def prune(
     The new ids are dense, in the order of the old ones. Ranks are converted to merges and back, which takes a proof.
     The ids in the ``post_processor`` are renumbered.
 
+    Arguments that are not listed are those of `train`.
+
     Args:
         tokenizer: The tokenizer to prune, which does not change; or any name that `bytepair.load` takes.
         vocab_size: The number of tokens left: the ``vocab_size`` of the result.
         source: As for `train`; a mapping of pieces to counts is not split. It is counted as in `extend`.
-        field: As for `train`.
-        delimiter: As for `train`.
-        errors: As for `train`.
-        threads: As for `train`.
-        memory: As for `train`; for counting.
-        progress: As for `train`.
 
     Raises:
         TrainingError: ``vocab_size`` is above the number of tokens, or below that of the tokens that must stay; as

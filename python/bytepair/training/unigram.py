@@ -88,7 +88,7 @@ def learn_unigram(
         )
 
 
-def train_unigram(
+def train_unigram(  # noqa: D417 (some arguments are those of `bytepair.train`)
     source: TrainingSource,
     vocab_size: int,
     *,
@@ -117,6 +117,8 @@ def train_unigram(
 
     The result is a function of counts and settings, and the same on any number of threads.
 
+    Arguments that are not listed are those of `bytepair.train`.
+
     Args:
         source: As for `bytepair.train`. A mapping from words to counts is neither normalized nor split; `Counts` need
             the same normalizers, and words as their pieces.
@@ -135,12 +137,8 @@ def train_unigram(
         split_digits: Whether each digit is a token of its own.
         weights: Exact factors for the counts of groups; see `Counts.weighted`.
         min_count: Words that occur less often are left out.
-        field: As for `bytepair.train`.
-        delimiter: As for `bytepair.train`.
-        errors: As for `bytepair.train`.
         threads: The largest number of threads; None for all cores.
         memory: The memory limit of the counts, such as ``"2GB"``; the rest goes to temporary files.
-        progress: As for `bytepair.train`.
 
     Raises:
         TrainingError: The vocabulary is too small for the characters, a setting is out of range, `unk_token` is not a

@@ -91,7 +91,7 @@ def learn_wordpiece(
         )
 
 
-def train_wordpiece(
+def train_wordpiece(  # noqa: D417 (some arguments are those of `bytepair.train`)
     source: TrainingSource,
     vocab_size: int,
     *,
@@ -121,6 +121,8 @@ def train_wordpiece(
     Stretches of text without white space are counted; each distinct one is then normalized and split into words, which
     gives the counts of the normalized text. The result is a function of counts and settings.
 
+    Arguments that are not listed are those of `bytepair.train`.
+
     Args:
         source: As for `bytepair.train`; the pieces of `Counts` have to end at white space. A mapping from pieces to
             counts is normalized as texts are.
@@ -140,12 +142,8 @@ def train_wordpiece(
         max_input_chars_per_word: Longer words become `unk_token`.
         weights: Exact factors for the counts of groups; see `Counts.weighted`.
         min_count: Stretches that occur less often are left out, before they are normalized.
-        field: As for `bytepair.train`.
-        delimiter: As for `bytepair.train`.
-        errors: As for `bytepair.train`.
         threads: The largest number of threads; None for all cores.
         memory: The memory limit of the counts, such as ``"2GB"``; the rest goes to temporary files.
-        progress: As for `bytepair.train`.
 
     Raises:
         TrainingError: The vocabulary is too small for the characters, `unk_token` is not a special token, or there is

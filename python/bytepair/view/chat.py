@@ -11,7 +11,7 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.drawing.characters import show, show_line
+from bytepair.drawing.characters import escaped, marked, show, show_line
 from bytepair.drawing.layout import is_coloured
 from bytepair.view.chat_tokens import ChatCell, ChatGap, cells, instead, name
 from bytepair.view.page import page, write_page
@@ -78,7 +78,7 @@ def html(example: ChatExample, tokenizer: Tokenizer, *, title: str = "A chat as 
     parts = list(cells(example, tokenizer))
     tokens = [part for part in parts if isinstance(part, ChatCell)]
     colours = _colours(tokens)
-    body = [f"<h1>{_line(title, 200)}</h1>\n<p>{_summary(tokens)}.</p>\n", _legend(tokens, colours)]
+    body = [f"<h1>{escaped(title, 200)}</h1>\n<p>{_summary(tokens)}.</p>\n", _legend(tokens, colours)]
     straddling = [cell for cell in tokens if cell.straddles]
     if straddling:
         body.append(_straddling(straddling))
@@ -90,18 +90,7 @@ def html(example: ChatExample, tokenizer: Tokenizer, *, title: str = "A chat as 
 
 
 def save(example: ChatExample, tokenizer: Tokenizer, path: str | Path, *, title: str = "A chat as tokens") -> None:
-    """Write the page of an example atomically.
-
-    Args:
-        example: A `ChatExample`.
-        tokenizer: The tokenizer that it was encoded with.
-        path: The file; an existing one is replaced.
-        title: The title.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-        ValueError: As `html`.
-    """
+    """Write the page of an example as `write_page` does; the other arguments are those of `html`."""
     write_page(html(example, tokenizer, title=title), path)
 
 
@@ -196,7 +185,7 @@ def _legend(tokens: Sequence[ChatCell], colours: dict[tuple[str, str], int]) -> 
     trained = Counter((cell.kind, cell.group) for cell in tokens if cell.is_trained)
     rows = []
     for key, colour in colours.items():
-        group = _line(key[1] if key[0] == "role" else f"({key[1]})")
+        group = escaped(key[1] if key[0] == "role" else f"({key[1]})")
         rows.append(_row(f'<span class="t g{colour}">{group}</span>', counts[key], trained[key]))
     return (
         "<table>\n<thead><tr>"
@@ -213,7 +202,8 @@ def _row(head: str, tokens: int, trained: int) -> str:
 
 def _straddling(straddling: Sequence[ChatCell]) -> str:
     items = "".join(
-        f"<li>token {cell.number}, {_line(quote(cell.token), 60)}: {_line(' and '.join(cell.straddles), 200)}</li>\n"
+        f"<li>token {cell.number}, {escaped(quote(cell.token), 60)}: "
+        f"{escaped(' and '.join(cell.straddles), 200)}</li>\n"
         for cell in straddling[:_MOST_LISTED]
     )
     more = len(straddling) - _MOST_LISTED
@@ -231,7 +221,7 @@ def _blocks(parts: Sequence[ChatCell | ChatGap], colours: dict[tuple[str, str], 
         else:
             here = _source(part)
             if here not in ((), source):
-                block.append(f'<b class="w">{_line(", ".join(here))}</b>')
+                block.append(f'<b class="w">{escaped(", ".join(here))}</b>')
                 source = here
             block.append(_token(part, colours[part.kind, part.group]))
             size += 1
@@ -257,12 +247,7 @@ def _source(cell: ChatCell) -> tuple[str, ...]:
 
 def _token(cell: ChatCell, colour: int) -> str:
     classes = "t" + (f" g{colour}" if colour else "") + " y" * cell.is_trained + " s" * bool(cell.straddles)
-    shown = "".join(
-        escape(part.text) if not part.stands_for else f"<i>{escape(part.text)}</i>" + "<br>" * (part.stands_for == "\n")
-        for part in show(cell.shown)
-    )
-    if not shown:
-        shown = f"<i>{escape(instead(cell))}</i>"
+    shown = marked(cell.shown) or f"<i>{escape(instead(cell))}</i>"
     return f'<span class="{classes}" title="{_title(cell)}">{shown}</span>'
 
 
@@ -272,13 +257,9 @@ def _title(cell: ChatCell) -> str:
     if cell.straddles:
         facts.append("straddles " + " and ".join(cell.straddles))
     facts.append("trained" if cell.is_trained else "not trained")
-    return "&#10;".join(_line(fact, 200) for fact in facts)
+    return "&#10;".join(escaped(fact, 200) for fact in facts)
 
 
 def _gap(gap: ChatGap) -> str:
     more = len(gap.text) - _MOST_OF_GAP
     return show_line(gap.text, _MOST_OF_GAP) + (f" ({more} more characters)" if more > 0 else "")
-
-
-def _line(line: str, most: int = 80) -> str:
-    return escape(show_line(line, most))

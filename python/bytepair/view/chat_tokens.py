@@ -54,28 +54,14 @@ class ChatCell:
 
 @dataclass(frozen=True, slots=True)
 class ChatGap:
-    """Characters without a token: truncated, or removed by a normalizer.
-
-    Attributes:
-        start: Their start in the text.
-        text: The characters.
-    """
+    """Characters without a token: truncated, or removed by a normalizer."""
 
     start: int
     text: str
 
 
 def cells(example: ChatExample, tokenizer: Tokenizer) -> Iterator[ChatCell | ChatGap]:
-    """The tokens of an example in order, with the gaps between them.
-
-    Args:
-        example: The example.
-        tokenizer: The tokenizer that it was encoded with.
-
-    Raises:
-        ValueError: The arrays of the example do not match.
-        InvalidIdError: The tokenizer has no such id: it is a different one.
-    """
+    """The tokens of an example in order, with the gaps between them; errors as `bytepair.view.chat.html`."""
     text, spans = example.text, example.spans
     ids, labels, offsets = (getattr(example, name).tolist() for name in ("input_ids", "labels", "offsets"))
     _check(ids, labels, offsets, len(text))

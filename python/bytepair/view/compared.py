@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.drawing.characters import show, show_line
+from bytepair.drawing.characters import escaped, show, show_line
 from bytepair.drawing.layout import aligned
 from bytepair.drawing.wording import plural
 from bytepair.view.page import page
@@ -381,7 +381,7 @@ def _stages(comparison: Comparison) -> str:
 
 
 def _step_list(steps: Sequence[str]) -> str:
-    shown = "<br>".join(f"<code>{escape(show_line(step, _MOST_OF_STEP))}</code>" for step in steps)
+    shown = "<br>".join(f"<code>{escaped(step, _MOST_OF_STEP)}</code>" for step in steps)
     return shown or '<span class="n">none</span>'
 
 

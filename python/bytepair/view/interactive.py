@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped
 from bytepair.view.page import page, write_page
 from bytepair.view.pictures import Picture
 
@@ -48,7 +48,7 @@ def html(picture: Picture | Mapping[str, Any], *, title: str = "Tokens") -> str:
     plain = escape(_readable(data["text"]))
     data["tokenizers"] = [_packed(tokenizer) for tokenizer in data["tokenizers"]]
     body = (
-        f'<h1>{escape(show_line(title, 200))}</h1>\n<div id="view"></div>\n'
+        f'<h1>{escaped(title, 200)}</h1>\n<div id="view"></div>\n'
         f"<noscript><p>This page shows tokens with scripts, which are disabled in this browser. The text:</p>\n"
         f'<pre class="list">\n{plain}</pre></noscript>\n'
     )
@@ -56,16 +56,7 @@ def html(picture: Picture | Mapping[str, Any], *, title: str = "Tokens") -> str:
 
 
 def save(picture: Picture | Mapping[str, Any], path: str | Path, *, title: str = "Tokens") -> None:
-    """Write the page of a picture atomically.
-
-    Args:
-        picture: As `html` takes it.
-        path: The file; an existing one is replaced.
-        title: The title.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-    """
+    """Write the page of a picture as `write_page` does; the other arguments are those of `html`."""
     write_page(html(picture, title=title), path)
 
 

@@ -6,7 +6,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped, show_line
 from bytepair.view import pipeline
 from bytepair.view.page import page
 
@@ -86,18 +86,11 @@ def _item(finding: Finding) -> str:
 
 
 def html(name: str, facts: Mapping[str, str], lint: Lint, tokenizer: Tokenizer | None) -> str:
-    """A page of a tokenizer: facts, stages and findings.
-
-    Args:
-        name: Its name: any text.
-        facts: Facts by name.
-        lint: The findings.
-        tokenizer: The tokenizer, whose stages are drawn; None if it does not load.
-    """
+    """A page of a tokenizer: facts by name, stages and findings; a tokenizer that does not load is None."""
     rows = "".join(f"<dt>{escape(key)}</dt><dd>{escape(_line(value))}</dd>" for key, value in facts.items())
     drawn = f"<h2>Pipeline</h2>\n{pipeline.fragment(tokenizer)}" if tokenizer is not None else ""
     body = (
-        f"<h1>{escape(show_line(name))}</h1>\n"
+        f"<h1>{escaped(name)}</h1>\n"
         + (f'<dl class="facts">{rows}</dl>\n' if rows else "")
         + f"{drawn}<h2>Findings</h2>\n{fragment(lint)}"
     )

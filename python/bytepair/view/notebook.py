@@ -6,7 +6,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.drawing.characters import show, show_line
+from bytepair.drawing.characters import escaped, marked
 from bytepair.drawing.wording import plural
 from bytepair.model import byte_alphabet
 from bytepair.view.spelling import cut_off, note
@@ -50,12 +50,6 @@ def html(encoding: Encoding) -> str:
 
     Point at a token to see its id, its spelling in the vocabulary, its bytes and its offsets. Added tokens have a
     frame, padding a dashed one, and several texts are numbered.
-
-    Args:
-        encoding: A row of a call of a tokenizer.
-
-    Returns:
-        HTML for a notebook, whose texts are escaped.
 
     Example:
         >>> import bytepair as bp
@@ -156,10 +150,7 @@ def _character(data: bytes, place: int) -> int:
 def _token(encoding: Encoding, cell: _Cell, times: int, sequence: int | None) -> str:
     classes = cell.kind if cell.kind != "token" else f"t t{cell.number % 4}"
     shown = f"<i>{escape(note(cell.before))}</i>" if cell.before else ""
-    shown += "".join(
-        escape(part.text) if not part.stands_for else f"<i>{escape(part.text)}</i>" + "<br>" * (part.stands_for == "\n")
-        for part in show(cell.shown)
-    )
+    shown += marked(cell.shown)
     shown += f"<i>{escape(note(cell.after))}</i>" if cell.after else ""
     shown += f" × {times:,}" if times > 1 else ""
     # Inside the token, its border would be drawn at the start of the next line.
@@ -182,7 +173,7 @@ def _title(encoding: Encoding, cell: _Cell, sequence: int | None) -> str:
         facts += [f"offsets {start} to {end}", f"word {encoding.word_ids[number]}"]
         if encoding.n_sequences > 1 and sequence is not None:
             facts.append(f"text {sequence + 1}")
-    return "&#10;".join(escape(show_line(fact, _MOST_OF_TITLE)) for fact in facts)
+    return "&#10;".join(escaped(fact, _MOST_OF_TITLE) for fact in facts)
 
 
 def _summary(encoding: Encoding) -> str:

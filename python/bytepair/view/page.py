@@ -6,12 +6,11 @@ import json
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped
 from bytepair.files import replacing
 
 if TYPE_CHECKING:
@@ -56,21 +55,13 @@ def page(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(show_line(title))}</title>\n<style>\n{style}</style>\n</head>\n"
+        f"<title>{escaped(title)}</title>\n<style>\n{style}</style>\n</head>\n"
         f"<body>\n{''.join(parts)}</body>\n</html>\n"
     )
 
 
 def write_page(html: str, path: str | Path) -> None:
-    """Write a page into a file atomically.
-
-    Args:
-        html: The page.
-        path: The file; an existing one is replaced.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-    """
+    """Write a page into a file atomically, replacing an existing one; ArtifactError if that fails."""
     with replacing(Path(path)) as temporary:
         temporary.write_bytes(html.encode("utf-8", "replace"))
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped, show_line
 from bytepair.drawing.wording import plural
 from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.model.split_patterns import split_name
@@ -120,9 +120,7 @@ def card(tokenizer: Tokenizer) -> str:
         "fingerprint": f"{tokenizer.fingerprint[:16]}…",
     }
     rows = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
-    first = "".join(
-        f"<li><code>{escape(show_line(content, 40))}</code> {id}</li>" for content, id in special[: 2 * _MOST_NAMES]
-    )
+    first = "".join(f"<li><code>{escaped(content, 40)}</code> {id}</li>" for content, id in special[: 2 * _MOST_NAMES])
     more = len(special) - 2 * _MOST_NAMES
     first += f"<li>and {more:,} more</li>" if more > 0 else ""
     listed = f"<p>Special tokens</p><ul>{first}</ul>" if special else ""

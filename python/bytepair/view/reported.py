@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped, show_line
 from bytepair.drawing.charts import Bars, Series, bars, lines
 from bytepair.drawing.layout import aligned
 from bytepair.study.report.glossary import SOURCES, definitions
@@ -48,17 +48,17 @@ def html(report: CorpusReport) -> str:
     """
     names = [use.tokenizer for use in report.vocabularies]
     title = f"Token costs of {_listed([size.name for size in report.corpora])} with {_listed(names)}"
-    parts = [f"<h1>{_text(title, 200)}</h1>\n<h2>Corpora</h2>\n", _corpora(report), *_notes(report)]
+    parts = [f"<h1>{escaped(title, 200)}</h1>\n<h2>Corpora</h2>\n", _corpora(report), *_notes(report)]
     parts += ["<h2>Costs</h2>\n", '<div class="charts">', *_comparisons(report), "</div>\n"]
     for number, use in enumerate(report.vocabularies):
-        mine = report.costs[number * len(report.corpora) : (number + 1) * len(report.corpora)]
-        parts.append(f"<h2>{_text(use.tokenizer)}</h2>\n<p>{_text(_summary(use), 400)}</p>\n")
+        mine = _costs_of(report, number)
+        parts.append(f"<h2>{escaped(use.tokenizer)}</h2>\n<p>{escaped(_summary(use), 400)}</p>\n")
         rows = [[row.name, *(_cell(row, cost) for cost in mine)] for row in _rows(report)]
         parts.append(_table(f"Numbers of {use.tokenizer}", ["", *(cost.corpus for cost in mine)], rows))
         parts += ['<div class="charts">', _ranks(mine), _lengths(use, mine), "</div>\n"]
         parts += [_charted(use, mine), _tokens(use, mine, report)]
     parts.append("<h2>Definitions</h2>\n<dl>\n")
-    parts += [f"<dt>{escape(name)}</dt><dd>{_text(text, 1000)}</dd>\n" for name, text in definitions(report).items()]
+    parts += [f"<dt>{escape(name)}</dt><dd>{escaped(text, 1000)}</dd>\n" for name, text in definitions(report).items()]
     parts.append("</dl>\n" + "".join(f'<p class="note">{escape(source)}</p>\n' for source in SOURCES))
     return page(show_line(title, 120), "".join(parts), styles=("charts.css", "reported.css"))
 
@@ -96,6 +96,10 @@ def _rows(report: CorpusReport) -> list[_Measure]:
     ]
 
 
+def _costs_of(report: CorpusReport, tokenizer: int) -> Sequence[Cost]:
+    return report.costs[tokenizer * len(report.corpora) : (tokenizer + 1) * len(report.corpora)]
+
+
 def _used_share(cost: Cost) -> float | None:
     whole = cost.used + cost.never_used
     return cost.used / whole if whole else None
@@ -114,7 +118,7 @@ def _lines(report: CorpusReport) -> Iterator[str]:
     for number, use in enumerate(report.vocabularies):
         yield ""
         yield f"{show_line(use.tokenizer)}: {_summary(use)}"
-        mine = report.costs[number * len(report.corpora) : (number + 1) * len(report.corpora)]
+        mine = _costs_of(report, number)
         rows = [[row.name, *(_cell(row, cost) for cost in mine)] for row in _rows(report)]
         yield from aligned([["", *(show_line(cost.corpus, 40) for cost in mine)], *rows])
 
@@ -157,8 +161,8 @@ def _notes(report: CorpusReport) -> Iterator[str]:
     names = [size.name for size in report.corpora if size.is_spaceless]
     if names:
         yield (
-            f'<p class="note">{_text(_listed(names), 200)}: few spaces between words, so nearly each character counts '
-            "as a word.</p>\n"
+            f'<p class="note">{escaped(_listed(names), 200)}: few spaces between words, so nearly each character '
+            "counts as a word.</p>\n"
         )
 
 
@@ -168,8 +172,7 @@ def _comparisons(report: CorpusReport) -> Iterator[str]:
     def drawn(title: str, of: Callable[[Cost], float | None], unit: str = "") -> str:
         groups = []
         for number, use in enumerate(report.vocabularies):
-            mine = report.costs[number * len(labels) : (number + 1) * len(labels)]
-            values = [of(cost) for cost in mine]
+            values = [of(cost) for cost in _costs_of(report, number)]
             groups.append(Bars(use.tokenizer, [_NAN if value is None else value for value in values]))
         return bars(groups, labels, title=title, unit=unit)
 
@@ -207,7 +210,7 @@ def _charted(use: VocabularyUse, costs: Sequence[Cost]) -> str:
     lengths = sorted({length for of_corpus in counts for length in of_corpus})
     by_length = [[f"{length:,}", *(_count(many.get(length, 0)) for many in counts)] for length in lengths]
     return (
-        f"<details><summary>Data of both charts of {_text(use.tokenizer)}</summary>\n<h3>Uses by rank</h3>\n"
+        f"<details><summary>Data of both charts of {escaped(use.tokenizer)}</summary>\n<h3>Uses by rank</h3>\n"
         + _table(f"Uses of tokens of {use.tokenizer} by rank", ["rank", *names], by_rank)
         + "<h3>Tokens by their bytes</h3>\n"
         + _table(f"Tokens of {use.tokenizer} by their bytes", ["bytes", "vocabulary", *names], by_length)
@@ -226,11 +229,11 @@ def _tokens(use: VocabularyUse, costs: Sequence[Cost], report: CorpusReport) -> 
         ("Never used", use.never_used_examples),
     ]
     listed = "".join(
-        f'<h3>{_text(name)}</h3>\n<ul class="used">{"".join(map(_item, tokens))}</ul>\n'
+        f'<h3>{escaped(name)}</h3>\n<ul class="used">{"".join(map(_item, tokens))}</ul>\n'
         for name, tokens in groups
         if tokens
     )
-    summary = f"<summary>Example tokens of {_text(use.tokenizer)}</summary>"
+    summary = f"<summary>Example tokens of {escaped(use.tokenizer)}</summary>"
     return f"<details>{summary}\n{listed}</details>\n" if listed else ""
 
 
@@ -241,13 +244,13 @@ def _item(used: TokenUse) -> str:
 
 
 def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    columns = "".join(f'<th scope="col">{_text(cell)}</th>' if cell else "<td></td>" for cell in head)
+    columns = "".join(f'<th scope="col">{escaped(cell)}</th>' if cell else "<td></td>" for cell in head)
     body = "".join(
-        f'<tr><th scope="row">{_text(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>\n'
+        f'<tr><th scope="row">{escaped(row[0])}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in row[1:])}</tr>\n'
         for row in rows
     )
     return (
-        f'<div class="scroll" tabindex="0" role="group" aria-label="{_text(name)}"><table>\n<thead><tr>{columns}</tr>'
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escaped(name)}"><table>\n<thead><tr>{columns}</tr>'
         f"</thead>\n<tbody>\n{body}</tbody></table></div>\n"
     )
 
@@ -255,7 +258,3 @@ def _table(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 def _listed(names: Sequence[str]) -> str:
     shown = [show_line(name, 40) for name in names[:6]] + ([f"{len(names) - 6} others"] if len(names) > 6 else [])
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def _text(text: str, most: int = 80) -> str:
-    return escape(show_line(text, most))

@@ -83,11 +83,7 @@ def note(data: bytes) -> str:
 
 
 def step_name(step: str, most: int = 60) -> str:
-    """A step of a stage with its options, in Python's notation.
-
-    Args:
-        step: The step as in a spec.
-        most: The most characters that are shown.
+    """A step of a spec with its options, in Python's notation, cut off after `most` characters.
 
     Example:
         >>> step_name("NFC"), step_name('{"type": "Split", "pattern": {"String": " "}, "invert": false}', 40)

@@ -47,10 +47,6 @@ def lines(picture: Picture, settings: TerminalOptions | None = None) -> Iterator
     of the text. Tokens wider than a line continue on the next one. ``^`` marks tokens that are cut differently from
     those of the first tokenizer (for the first: of any other).
 
-    Args:
-        picture: The picture.
-        settings: Options of the drawing.
-
     Yields:
         Lines without newlines. Their only control characters are the escape sequences of colours.
 

@@ -24,9 +24,6 @@ _WINDOW = 25
 def text(timeline: Timeline) -> str:
     """A timeline for a terminal: a line for each merge.
 
-    Args:
-        timeline: The result of `bytepair.study.explain.timeline`.
-
     Example:
         >>> import bytepair as bp
         >>> from bytepair.study.explain import timeline
@@ -60,10 +57,6 @@ def text(timeline: Timeline) -> str:
 def html(timeline: Timeline, *, title: str = "Merge timeline") -> str:
     """A self-contained page of a timeline: no script, nothing loaded, light or dark by the reader's setting.
 
-    Args:
-        timeline: The result of `bytepair.study.explain.timeline`.
-        title: The title.
-
     Example:
         >>> import bytepair as bp
         >>> from bytepair.study.explain import timeline
@@ -79,16 +72,7 @@ def html(timeline: Timeline, *, title: str = "Merge timeline") -> str:
 
 
 def save(timeline: Timeline, path: str | Path, *, title: str = "Merge timeline") -> None:
-    """Write the page of a timeline atomically.
-
-    Args:
-        timeline: The result of `bytepair.study.explain.timeline`.
-        path: The file; an existing one is replaced.
-        title: The title.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-    """
+    """Write the page of a timeline as `write_page` does; the other arguments are those of `html`."""
     write_page(html(timeline, title=title), path)
 
 

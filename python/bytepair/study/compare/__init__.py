@@ -104,7 +104,6 @@ def compare(
     if examples < 0:
         raise ValueError(f"examples={examples} is negative; use 0 or more")
     a, b = load(a), load(b)
-    a, b = load(a), load(b)
     meant_a, meant_b = stands_for(a.spec), stands_for(b.spec)
     here = stages(a.spec, b.spec)
     numbers = keys(a, b, meant_a, meant_b)

@@ -81,16 +81,7 @@ def _cause_in(stages: list[_WindowStages], text: bytes, start: int, end: int) ->
 
 
 class _WindowStages:
-    """The output of a tokenizer's stages for a window of a text.
-
-    Args:
-        locator: The tokenizer.
-        text: The text.
-        low: The start of the window, between two characters.
-        high: The end of the window.
-        spells: Whether its model spells a space as U+2581.
-        alone: Whether only this one of the two does.
-    """
+    """The output of a tokenizer's stages for a window of a text."""
 
     def __init__(self, locator: Locator, text: bytes, low: int, high: int, *, spells: bool, alone: bool) -> None:
         window = text[low:high].decode()

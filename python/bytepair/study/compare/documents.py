@@ -16,17 +16,7 @@ BATCH_BYTES = 8 << 20
 
 
 def batches(source: Source, reading: Reading, errors: str) -> Iterator[tuple[str, Iterator[Utf8Batch]]]:
-    r"""The groups of a source by name, and the documents of each in batches.
-
-    Args:
-        source: See `bytepair.sources.source`. Without groups it is named ``texts``.
-        reading: What a document is.
-        errors: As for `bytepair.sources.utf8.read`.
-
-    Raises:
-        SourceError: No file matches, or it is of a kind that cannot be read; an option has no effect.
-        ArtifactError: A file cannot be read.
-        TypeError: It is no source.
+    r"""The groups of a source by name, else ``texts``, and the documents of each in batches; errors as `compare`.
 
     Example:
         >>> from bytepair.sources.source import Reading

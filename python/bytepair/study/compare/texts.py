@@ -31,16 +31,7 @@ _LONG = 200
 
 
 class SourceTally:
-    """The counts of a source, batch by batch.
-
-    Args:
-        name: The name of the source.
-        a: The first tokenizer.
-        b: The second.
-        keys: The numbers of their tokens.
-        same_before: Whether all stages before the model are equal, so that differences are the model's.
-        same_model: Whether the models are equal.
-    """
+    """The counts of a source, batch by batch. With `same_before`, all differences are those of the model."""
 
     def __init__(
         self, name: str, a: Locator, b: Locator, keys: TokenKeys, *, same_before: bool, same_model: bool

@@ -54,7 +54,6 @@ def explain(tokenizer: TokenizerLike, text: str, *, special: Special = "raise", 
     if not isinstance(text, str):
         raise TypeError(f"text must be a str, not {type(text).__name__}")
     tokenizer = load(tokenizer)
-    tokenizer = load(tokenizer)
     options: dict[str, Any] = {"special": special, "added": added}
     # Errors of the text are those of encoding it.
     tokenizer.count(text, **options)

@@ -43,9 +43,6 @@ class Segment(NamedTuple):
 class StagesBeforeModel:
     """The stages of a tokenizer that run before its model.
 
-    Args:
-        spec: The tokenizer.
-
     Example:
         >>> from bytepair.model.models import BytePair
         >>> model = BytePair((b"a",), (0,), partial_alphabet=True)

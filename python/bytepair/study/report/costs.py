@@ -34,15 +34,7 @@ def cost(
     first: tuple[CorpusSize, NDArray[np.int64]],
     settings: ReportOptions,
 ) -> Cost:
-    """The cost of a corpus with a tokenizer.
-
-    Args:
-        vocabulary: The tokenizer's ids.
-        size: The size of the corpus.
-        uses: How often each id occurs in it.
-        first: Size and uses of the corpus that it is compared with.
-        settings: The options.
-    """
+    """The cost of a corpus with a tokenizer, compared with `first`: the size and the uses of the first corpus."""
     tokens, first_tokens = int(uses.sum()), int(first[1].sum())
     bits = entropy(uses)
     used, never, rare = _shares(vocabulary, uses, settings.rare)
@@ -74,13 +66,7 @@ def cost(
 
 
 def use(vocabulary: VocabularyArrays, uses: NDArray[np.int64], settings: ReportOptions) -> VocabularyUse:
-    """The use of a vocabulary.
-
-    Args:
-        vocabulary: The tokenizer's ids.
-        uses: How often each id occurs in all corpora.
-        settings: The options.
-    """
+    """The use of a vocabulary; `uses` is how often each id occurs in all corpora."""
     used, never, rare = _shares(vocabulary, uses, settings.rare)
     counts = vocabulary.counts
     # Unused single bytes are not worth an example.

@@ -49,10 +49,6 @@ def entropy(uses: NDArray[np.int64]) -> float | None:
 def renyi_efficiency(uses: NDArray[np.int64], vocabulary: int) -> float | None:
     """The Rényi entropy of order 2.5 over its maximum for a vocabulary: 1 if all tokens occur equally.
 
-    Args:
-        uses: How often each id occurs.
-        vocabulary: How many tokens there are.
-
     Returns:
         From 0 to 1; None if nothing occurs, or there is one token only.
 

@@ -30,14 +30,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecodedBatch:
-    """Some whole documents of an input.
-
-    Attributes:
-        texts: Their texts.
-        input: The input.
-        positions: The position of each there.
-        passed: As in `bytepair.sources.documents.Documents`.
-    """
+    """Some whole documents of an input, with their positions there; `passed` as in `Documents`."""
 
     texts: list[str]
     input: AnyInput

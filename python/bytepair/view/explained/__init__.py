@@ -83,16 +83,7 @@ def text(explanation: Explanation, *, stream: TextIO | None = None, width: int =
 
 
 def save(explanation: Explanation, path: str | Path, *, title: str = "") -> None:
-    """Write the page of an explanation atomically.
-
-    Args:
-        explanation: The result of `explain`.
-        path: The file; one that is there is replaced.
-        title: As for `html`.
-
-    Raises:
-        ArtifactError: The file cannot be written.
-    """
+    """Write the page of an explanation as `write_page` does; the other arguments are those of `html`."""
     write_page(html(explanation, title=title), path)
 
 

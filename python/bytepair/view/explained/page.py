@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from bytepair.drawing.characters import show_line
+from bytepair.drawing.characters import escaped, show_line
 from bytepair.drawing.wording import plural
 from bytepair.view.explained.ladder import rows
 from bytepair.view.explained.shared import (
@@ -66,7 +66,7 @@ def html(explanation: Explanation, *, title: str = "") -> str:
         f"{plural(len(explanation.text), 'character')}, {plural(len(explanation.pieces), 'piece')}, "
         f"{plural(len(explanation.ids), 'token')}. {_MODELS[explanation.semantics]}"
     )
-    body = [f"<h1>{escape(show_line(name, 200))}</h1>\n<p>{summary}</p>\n"]
+    body = [f"<h1>{escaped(name, 200)}</h1>\n<p>{summary}</p>\n"]
     body += _overview(explanation)
     body += _normalized_html(explanation)
     if explanation.pieces:

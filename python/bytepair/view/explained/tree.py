@@ -31,11 +31,7 @@ class _Node:
 
 
 def tree(piece: ExplainedPiece, tokens: Mapping[int, bytes]) -> str:
-    """The tree of a piece as SVG, in pixels; the page needs ``explained.css``.
-
-    Args:
-        piece: A piece that was merged, of `MOST_LEAVES` symbols at most.
-        tokens: The bytes of its tokens.
+    """The tree of a merged piece of `MOST_LEAVES` symbols at most as SVG, in pixels; the page needs ``explained.css``.
 
     Example:
         >>> import bytepair as bp

@@ -27,12 +27,7 @@ _REFUSED = {"manifest.json"}
 
 
 class Upload(NamedTuple):
-    """A file.
-
-    Attributes:
-        name: Its name; for a single file it is used in messages only.
-        data: Its bytes.
-    """
+    """A file: its name, which for a single file is used in messages only, and its bytes."""
 
     name: str
     data: bytes

@@ -29,14 +29,7 @@ class PanicError(Exception):
 
 
 class Workers:
-    """A few threads.
-
-    Args:
-        threads: The number of threads.
-        most: The most calls that run or wait at a time.
-        seconds: The time limit of a call.
-        remedy: The remedy of the error when a call takes longer.
-    """
+    """A few threads for at most `most` calls, each of at most `seconds`; the error of a slower one has the `remedy`."""
 
     def __init__(self, threads: int, most: int, seconds: float, remedy: str) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="bytepair-playground")

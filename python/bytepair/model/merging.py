@@ -2,6 +2,12 @@
 
 This is the definition in plain Python: the lowest-ranked pair merges first; ties go left to right. A heap over a linked
 list keeps it n log n on every input.
+
+A token is in the ids of some piece if and only if merging its bytes alone makes it. In that piece no merge crossed an
+end of the token, else its result would reach beyond it. Each merge inside was the lowest and leftmost of the whole
+piece when it happened, so also of these symbols, and merges elsewhere left them as they were: they merged as they would
+alone. The other direction is that piece itself. By the same argument a merge happens in some piece if and only if it is
+the last one when its result is merged alone. Tokens of models that take whole pieces are another matter.
 """
 
 from __future__ import annotations
@@ -57,9 +63,6 @@ class MergeStep:
 
 class Merging:
     """The merges of a byte-pair model, as plain tables.
-
-    Args:
-        model: The model.
 
     Example:
         >>> from bytepair.model.models import BytePair
@@ -157,11 +160,13 @@ class Merging:
             self._made.update(found)
         return self._made[id]
 
+    def is_made(self, id: int) -> bool:
+        """Whether merging leads to a token, or starts from it."""
+        return self.made(id) is not None or [id] in self._spellings(id)
+
     def is_whole(self, id: int) -> bool:
-        """Whether a token can only be a piece that is taken whole: merging neither leads to it nor starts from it."""
-        if not self._takes_whole or id not in self._tokens:
-            return False
-        return all(self.merge(symbols)[1] != [id] for symbols in self._spellings(id))
+        """Whether a token can only be a piece that is taken whole."""
+        return self._takes_whole and id in self._tokens and not self.is_made(id)
 
     def _spellings(self, id: int) -> Iterator[list[int]]:
         """The symbols that the bytes of a token can be, the likeliest first."""
