@@ -1,14 +1,14 @@
-"""How each token of a merge list comes about, all tokens at once.
+"""The reachable tokens and merges of a merge list, computed for all tokens at once.
 
-A token is in the ids of some piece if and only if merging its bytes alone makes it. In a piece where it stands, no
-merge crossed its borders, for such a merge would have made a symbol that reaches over them. So of the merges inside it
-each was the lowest and leftmost of the whole piece, thus also of those inside, and it changed nothing but what is
-inside: they are, in order, the merges of its bytes alone. The other direction is that piece itself. (A model
-that takes a whole piece as a token, whatever its merges, is another matter, which the caller adds.)
+A token is in the ids of some piece if and only if merging its bytes alone produces it. In a piece with the token, no
+merge crossed its borders: such a merge would have made a symbol that spans them. Each merge inside it was the lowest
+and leftmost of the whole piece, thus also of those inside, and changed nothing outside: in order, they are the merges
+of its bytes alone. For the other direction, its bytes are such a piece. (The caller handles models that take a whole
+piece as a token whatever its merges.)
 
 By the same argument a merge happens in some piece if and only if it is the last one when the bytes of its product are
-merged alone. So a merge list is known by merging each of its tokens once. That is done here by the definition (the
-lowest merge, the leftmost of equal ones, again and again) for all tokens of one length together.
+merged alone. So merging each token once decides all tokens and all merges. This module does it by the definition (apply
+the lowest merge until none is left; ties go left to right), for all tokens of one length together.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _NONE = -1
 
 
 class Merged(NamedTuple):
-    """What merging makes of each token.
+    """The result of merging each token alone.
 
     Attributes:
-        is_made: Of each token whether merging its bytes makes it; a single symbol is.
-        last: Of each token the row of the merge that makes it; -1 for none.
+        is_made: Whether merging its bytes produces the token; always for a single symbol.
+        last: The row of the merge that produces the token; -1 for none.
     """
 
     is_made: NDArray[np.bool_]
@@ -46,9 +46,9 @@ def merged(model: BytePair, only: Collection[int] | None = None) -> Merged:
 
     Args:
         model: A model with a merge list; or with ranks, whose `last` is of no use.
-        only: The places of the tokens to be looked at; None for all. Of others nothing is said.
+        only: The positions of the tokens to merge; None for all. The result for others is undefined.
 
-    Time: about as many steps as the tokens have symbols, each a search in the merge list.
+    Time: about one step per symbol of the tokens, each a search in the merge list.
 
     Example:
         >>> from bytepair.model.models import BytePair
@@ -88,7 +88,7 @@ def merged(model: BytePair, only: Collection[int] | None = None) -> Merged:
 
 
 def _listed_pairs(model: BytePair, place_of: dict[bytes, int]) -> tuple[list[int], list[int], list[int]]:
-    """Numbers of pairs, their ranks, and what pairs of each rank make, by a merge list."""
+    """The pairs of a merge list as numbers, their ranks, and the product of each rank."""
     size = len(model.tokens)
     place_of_id = {id: place for place, id in enumerate(model.ids)}
     cut = len(inner_prefix(model).encode())
@@ -100,9 +100,9 @@ def _listed_pairs(model: BytePair, place_of: dict[bytes, int]) -> tuple[list[int
 def _ranked_pairs(
     model: BytePair, place_of: dict[bytes, int], wanted: Collection[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """The same where any two tokens merge whose bytes together are one: ids are ranks, and places are in their order.
+    """The same for ranks, where any two tokens merge whose concatenation is a token; positions are in order of rank.
 
-    Only what stands inside the tokens that are wanted can merge there.
+    Only substrings of the wanted tokens can merge there.
     """
     size = len(model.tokens)
     inside = {
@@ -123,13 +123,13 @@ def _ranked_pairs(
 
 
 class _Pairs(NamedTuple):
-    """What merges, by pairs.
+    """The merges as a sorted table of pairs.
 
     Attributes:
-        keys: Of each pair a number, ascending.
-        ranks: Its rank: the row in the merge list, or the place of the token that it makes.
-        products: Of each rank the token that its pairs make.
-        size: How many tokens there are.
+        keys: A number for each pair, ascending.
+        ranks: Its rank: the row in the merge list, or the position of its product.
+        products: The token that the pairs of each rank produce.
+        size: The number of tokens.
     """
 
     keys: NDArray[np.int64]
@@ -147,7 +147,7 @@ class _Pairs(NamedTuple):
 
 
 def _merge_all(table: _Pairs, symbols: NDArray[np.int64], places: NDArray[np.int64], made: Merged) -> None:
-    """Merges rows of symbols, all as long, to their ends; `places` says which token each is to become."""
+    """Merges rows of symbols of equal length completely; `places` holds the expected token of each row."""
     import numpy as np  # noqa: PLC0415 (as above)
 
     worst = len(table.products)
@@ -155,7 +155,7 @@ def _merge_all(table: _Pairs, symbols: NDArray[np.int64], places: NDArray[np.int
     while len(symbols):
         at = ranks.argmin(axis=1)
         best = ranks[np.arange(len(ranks)), at]
-        # Where nothing merges any more there are several symbols left: it is not made.
+        # No merge applies and several symbols are left: the token is not produced.
         if not (goes_on := best < worst).all():
             symbols, places, ranks, at, best = (x[goes_on] for x in (symbols, places, ranks, at, best))
         rows = np.arange(len(symbols))
@@ -166,7 +166,7 @@ def _merge_all(table: _Pairs, symbols: NDArray[np.int64], places: NDArray[np.int
             made.is_made[places] = is_made
             made.last[places[is_made]] = best[is_made]
             return
-        # Only the pairs of the new symbol are other ones.
+        # Only the pairs of the new symbol change.
         for first in (at - 1, at):
             row = np.flatnonzero((first >= 0) & (first < ranks.shape[1]))
             column = first[row]
@@ -174,7 +174,7 @@ def _merge_all(table: _Pairs, symbols: NDArray[np.int64], places: NDArray[np.int
 
 
 def _without(table: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A table without one entry of each row."""
+    """A table with one entry of each row removed."""
     import numpy as np  # noqa: PLC0415 (as above)
 
     keep = np.ones(table.shape, dtype=np.bool_)
@@ -193,7 +193,7 @@ def _bytes_of(place_of: dict[bytes, int]) -> Callable[[bytes], list[int] | None]
 
 
 def _symbols_of(place_of: dict[bytes, int], alphabet: Characters) -> Callable[[bytes], list[int] | None]:
-    """As merging begins with characters: those that continue a word with their prefix, the last with its suffix."""
+    """The symbols that merging begins with: characters, with the continuing prefix and the end-of-word suffix."""
     prefix, suffix = alphabet.continuing_subword_prefix or "", alphabet.end_of_word_suffix or ""
     if not prefix and not suffix:
         single = {
