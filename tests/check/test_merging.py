@@ -9,10 +9,10 @@ from itertools import pairwise, product
 import pytest
 
 import bytepair as bp
+from bytepair.check.lint.merging import merged
 from bytepair.check.lint.scores import beaten
 from bytepair.check.lint.vocabulary import is_part_of_text, never
 from bytepair.check.subject import Subject
-from bytepair.model.merging import Merging
 from bytepair.model.models import BytePair, Characters, Unigram
 from bytepair.model.spec import TokenizerSpec
 
@@ -32,18 +32,6 @@ def random_model(seed: int, letters: str = "abc", merges: int = 12) -> BytePair:
         pairs.append((left, right))
     draw.shuffle(pairs)
     return BytePair(tuple(tokens), tuple(range(len(tokens))), tuple(pairs), partial_alphabet=True)
-
-
-def is_made(model: BytePair) -> list[bool]:
-    """Of each token whether merging makes it."""
-    merging = Merging(model)
-    return [merging.is_made(id) for id in model.ids]
-
-
-def rows(model: BytePair) -> set[int]:
-    """The merges that make a token."""
-    merging = Merging(model)
-    return {merge.rank for id in model.ids if (merge := merging.made(id))}
 
 
 def by_hand(model: BytePair, text: bytes) -> tuple[list[int], list[int]]:
@@ -70,8 +58,9 @@ def test_a_token_or_merge_comes_about_in_some_piece_or_never(seed: int) -> None:
             ids, happened = by_hand(model, bytes(letters))
             seen_tokens.update(ids)
             seen_merges.update(happened)
-    assert {id for id, made in zip(model.ids, is_made(model), strict=True) if made} == seen_tokens
-    assert rows(model) == seen_merges
+    made = merged(model)
+    assert {id for id, is_made in zip(model.ids, made.is_made, strict=True) if is_made} == seen_tokens
+    assert set(made.last.tolist()) - {-1} == seen_merges
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -80,9 +69,9 @@ def test_the_core_agrees(seed: int) -> None:
     tok = bp.Tokenizer(TokenizerSpec(model))
     encoder = tok.encoder("naive")
     alone = {id for token, id in zip(model.tokens, model.ids, strict=True) if encoder.encode_piece(token) == [id]}
-    assert {id for id, made in zip(model.ids, is_made(model), strict=True) if made} == alone
+    assert {id for id, is_made in zip(model.ids, merged(model).is_made, strict=True) if is_made} == alone
     characters = replace(model, alphabet=Characters(), partial_alphabet=False)
-    assert is_made(characters) == is_made(model)
+    assert merged(characters).is_made.tolist() == merged(model).is_made.tolist()
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -97,7 +86,7 @@ def test_of_ranks_whatever_two_tokens_make_merges(seed: int) -> None:
         for id in encoder.encode_piece(bytes(letters))
         if length > len(ranks.tokens[id])
     }
-    made = {id for id, made in zip(ranks.ids, is_made(ranks), strict=True) if made}
+    made = {id for id, is_made in zip(ranks.ids, merged(ranks).is_made, strict=True) if is_made}
     assert seen <= made
     assert all(encoder.encode_piece(ranks.tokens[id]) == [id] for id in made)
 
@@ -106,7 +95,7 @@ def test_of_ranks_a_whole_piece_is_a_token() -> None:
     tokens = (b"a", b"b", b"c", b"d", b"ab", b"abc", b"cd", b"bcde", b"e")
     model = BytePair(tokens, tuple(range(9)), partial_alphabet=True)
     subject = Subject(bp.Tokenizer(TokenizerSpec(model)))
-    assert is_made(model) == [True] * 7 + [False, True]
+    assert merged(model).is_made.tolist() == [True] * 7 + [False, True]
     assert never(subject) == ({}, [])
     assert bp.lint(subject.tokenizer).codes == ("missing-bytes",)
 
@@ -115,15 +104,17 @@ def test_decorated_characters() -> None:
     tokens: tuple[str, ...] = ("l", "o", "w</w>", "w", "lo", "low</w>", "low", "o</w>", "l</w>")
     suffix = Characters(unk_token="l", end_of_word_suffix="</w>")
     model = BytePair(tuple(token.encode() for token in tokens), tuple(range(9)), ((0, 1), (4, 2)), alphabet=suffix)
+    made = merged(model)
     # `low` inside a word would need a merge of its own.
-    assert [tokens[place] for place, made in enumerate(is_made(model)) if not made] == ["low"]
-    assert rows(model) == {0, 1}
+    assert [tokens[place] for place, is_made in enumerate(made.is_made) if not is_made] == ["low"]
+    assert sorted(made.last.tolist())[-2:] == [0, 1]
     prefix = Characters(unk_token="a", continuing_subword_prefix="##")
     tokens = ("a", "b", "##a", "##b", "ab", "##ab", "aab", "##bb")
     model = BytePair(
         tuple(token.encode() for token in tokens), tuple(range(8)), ((0, 3), (2, 3), (0, 5)), alphabet=prefix
     )
-    assert [tokens[place] for place, made in enumerate(is_made(model)) if not made] == ["##bb"]
+    made = merged(model)
+    assert [tokens[place] for place, is_made in enumerate(made.is_made) if not is_made] == ["##bb"]
 
 
 @pytest.mark.parametrize("seed", range(15))

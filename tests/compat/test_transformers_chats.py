@@ -325,5 +325,6 @@ def test_other_ways_to_say_it(plain: Path) -> None:
         (OTHER, {"return_assistant_tokens_mask": True}, bp.TemplateError, "no {% generation %}"),
         (OTHER, {"continue_final_message": True, "add_generation_prompt": True}, ValueError, "cannot be combined"),
     ):
+        chosen: dict[str, Any] = {"chat_template": CHATML, **options}
         with pytest.raises(error, match=match):
-            ours.apply_chat_template(given, **{"chat_template": CHATML, **options})
+            ours.apply_chat_template(given, **chosen)

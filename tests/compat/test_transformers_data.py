@@ -90,7 +90,7 @@ def test_its_template_is_rendered_as_there(pair: tuple[Path, Any]) -> None:
     for chats in (chat, [chat, chat[:1]]):
         for prompt in (True, False):
             for tokenize in (True, False):
-                options = {"add_generation_prompt": prompt, "tokenize": tokenize, "return_dict": False}
+                options: dict[str, Any] = {"add_generation_prompt": prompt, "tokenize": tokenize, "return_dict": False}
                 assert ours.apply_chat_template(chats, **options) == theirs.apply_chat_template(chats, **options)
 
 

@@ -11,10 +11,10 @@ import pytest
 
 import bytepair as bp
 from bytepair.errors import InvalidIdError
-from bytepair.model.merging import MergeStep, Merging
 from bytepair.model.models import BytePair, Characters, WordLevel
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.study.explain import TokenMerge, made_by, taken_whole
+from bytepair.study.explain.merging import MergeStep, Merging
 from bytepair.study.explain.trees import merging_of
 
 

@@ -7,12 +7,12 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from bytepair.check.lint.findings import Finding, quoted, some, tokens
+from bytepair.check.lint.merging import merged
 from bytepair.check.lint.scores import beaten
 from bytepair.check.subject import looks_reserved
 from bytepair.drawing.wording import agree, counted, plural
 from bytepair.model import byte_alphabet
 from bytepair.model.checks import BYTES_IN_TEXT
-from bytepair.model.merging import Merging
 from bytepair.model.models import BytePair, Unigram, WordPiece
 from bytepair.model.token_spelling import name_of_byte
 
@@ -39,7 +39,7 @@ def findings(subject: Subject, unmade: dict[int, bytes], dead: list[int]) -> Ite
 def never(subject: Subject) -> tuple[dict[int, bytes], list[int]]:
     """Tokens, by id, that the model produces from no piece; and the rows of merges that never happen.
 
-    The argument for models that merge is in `bytepair.model.merging`, for Unigram in `bytepair.check.lint.scores`.
+    The argument for models that merge is in `bytepair.check.lint.merging`, for Unigram in `bytepair.check.lint.scores`.
     WordPiece matches every token except those longer than the limit for words. Tokens that the model does
     not produce itself are left out. With `ignore_merges`, a token can still be a whole piece.
     """
@@ -52,10 +52,10 @@ def never(subject: Subject) -> tuple[dict[int, bytes], list[int]]:
             if model.merges is not None
             else [n for n, t in enumerate(model.tokens) if not _is_text(t)]
         )
-        merging = Merging(model)
-        lost = [place for place in only if not merging.is_made(model.ids[place])]
+        made = merged(model, only)
+        lost = [place for place in only if not made.is_made[place]]
         if model.merges is not None:
-            used = {merge.rank for id in model.ids if (merge := merging.made(id))}
+            used = set(made.last.tolist())
             dead = [row for row in range(len(model.merges)) if row not in used]
     elif isinstance(model, Unigram):
         lost = beaten(subject.spec)

@@ -231,7 +231,7 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
         return_special_tokens_mask: bool = False,
         return_offsets_mapping: bool = False,
         return_length: bool = False,
-        verbose: bool = True,
+        verbose: bool = True,  # noqa: ARG002 (nothing is logged)
         tokenizer_kwargs: dict[str, Any] | None = None,
         max_target_length: int | None = None,
         split_special_tokens: bool | None = None,
@@ -272,7 +272,25 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
             TypeError, ValueError: An input is not a text, or an option is unknown or has no effect.
             LimitError, EncodeError: As `Tokenizer.__call__`.
         """
-        options = arguments.taken(locals(), self._call) | (tokenizer_kwargs or {})
+        options: dict[str, Any] = {
+            "add_special_tokens": add_special_tokens,
+            "padding": padding,
+            "truncation": truncation,
+            "max_length": max_length,
+            "stride": stride,
+            "is_split_into_words": is_split_into_words,
+            "pad_to_multiple_of": pad_to_multiple_of,
+            "padding_side": padding_side,
+            "return_tensors": return_tensors,
+            "return_token_type_ids": return_token_type_ids,
+            "return_attention_mask": return_attention_mask,
+            "return_overflowing_tokens": return_overflowing_tokens,
+            "return_special_tokens_mask": return_special_tokens_mask,
+            "return_offsets_mapping": return_offsets_mapping,
+            "return_length": return_length,
+            "split_special_tokens": split_special_tokens,
+        }
+        options |= tokenizer_kwargs or {}
         if text is None and text_target is None:
             raise ValueError("pass text or text_target")
         if text is not None and text_target is None and (text_pair_target is not None or max_target_length is not None):
@@ -368,7 +386,13 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
             text_pair,
             return_attention_mask=False,
             return_token_type_ids=False,
-            **arguments.taken(locals(), self._call),
+            add_special_tokens=add_special_tokens,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            stride=stride,
+            padding_side=padding_side,
+            return_tensors=return_tensors,
             **options,
         )["input_ids"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bytepair.model.merging import MergeStep, TokenMerge
 from bytepair.study.explain.composing import explain
 from bytepair.study.explain.explanation import (
     ExplainedPiece,
@@ -13,6 +12,7 @@ from bytepair.study.explain.explanation import (
     ScoredToken,
     Segmentation,
 )
+from bytepair.study.explain.merging import MergeStep, TokenMerge
 from bytepair.study.explain.timelines import Timeline, TimelineMerge, timeline
 from bytepair.study.explain.trees import made_by, taken_whole
 

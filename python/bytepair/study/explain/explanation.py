@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair.model.merging import MergeStep
+from bytepair.study.explain.merging import MergeStep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

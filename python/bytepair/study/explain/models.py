@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from bytepair.model.merging import Merging
 from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
 from bytepair.model.token_spelling import name_of_byte
 from bytepair.study.explain.explanation import LongestMatch, ScoredToken, Segmentation
+from bytepair.study.explain.merging import Merging
 from bytepair.study.explain.trees import merging_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,11 @@ def explainer_of(tokenizer: Tokenizer) -> Explainer:
 
 
 class ByMerging:
-    """BPE: pairs merge, the lowest first."""
+    """BPE: pairs merge, the lowest first.
+
+    Args:
+        merging: The merges.
+    """
 
     def __init__(self, merging: Merging) -> None:
         self._merging = merging
@@ -59,6 +63,9 @@ class ByMerging:
 
 class ByLongestMatch:
     """WordPiece: the longest token that matches, repeatedly.
+
+    Args:
+        model: The model.
 
     Example:
         >>> explainer = ByLongestMatch(WordPiece((b"[UNK]", b"un", b"##able"), (0, 1, 2)))
@@ -103,7 +110,11 @@ class ByLongestMatch:
 
 
 class ByWord:
-    """WordLevel: a piece is a token, or unknown."""
+    """WordLevel: a piece is a token, or unknown.
+
+    Args:
+        model: The model.
+    """
 
     def __init__(self, model: WordLevel) -> None:
         self._ids = _texts(model)
@@ -126,6 +137,9 @@ class _Best(NamedTuple):
 
 class ByBestPath:
     """Unigram: the tokens whose scores have the largest sum.
+
+    Args:
+        model: The model.
 
     Example:
         >>> model = Unigram((b"<unk>", b"a", b"b", b"ab"), (0, 1, 2, 3), (0.0, -1.0, -2.0, -2.5), unk_id=0)

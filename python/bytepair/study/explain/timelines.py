@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from bytepair import files
 from bytepair.errors import FormatError
 from bytepair.model import byte_alphabet
-from bytepair.model.merging import Merging
 from bytepair.model.models import BytePair
+from bytepair.study.explain.merging import Merging
 from bytepair.study.explain.trees import made_by, merging_of
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.checkpoints import MERGES

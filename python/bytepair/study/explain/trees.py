@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair.model.cache import cached
-from bytepair.model.merging import Merging, TokenMerge
 from bytepair.model.models import BytePair
+from bytepair.study.explain.merging import Merging, TokenMerge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,10 @@ def _merging(tokenizer: Tokenizer) -> Merging | None:
 def made_by(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, TokenMerge | None]:
     """The merge that makes each token, and each token that it is made of, down to those that no merge makes.
 
-    The tree of a token depends on the token alone, not on the text around it (proof in `bytepair.model.merging`).
+    The tree of a token depends on the token alone, not on the text around it. Proof: consider the symbols of a token in
+    an encoding. No merge crossed an end of them, else its result would reach beyond the token. Each merge among them
+    was, when it happened, the lowest and leftmost pair of the whole piece, so also of these symbols; and
+    merges elsewhere left them as they were. So they merged as they would alone.
 
     With an alphabet of characters, symbols also depend on the token's position in a word. Its spelling determines that,
     except in vocabularies that spell a prefix, a suffix or a byte in two ways: there the first that leads to it counts.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.model.merging import MergeStep
+from bytepair.study.explain.merging import MergeStep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
