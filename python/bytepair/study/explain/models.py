@@ -39,11 +39,7 @@ def explainer_of(tokenizer: Tokenizer) -> Explainer:
 
 
 class ByMerging:
-    """BPE: pairs merge, the lowest first.
-
-    Args:
-        merging: The merges.
-    """
+    """BPE: pairs merge, the lowest first."""
 
     def __init__(self, merging: Merging) -> None:
         self._merging = merging
@@ -63,9 +59,6 @@ class ByMerging:
 
 class ByLongestMatch:
     """WordPiece: the longest token that matches, repeatedly.
-
-    Args:
-        model: The model.
 
     Example:
         >>> explainer = ByLongestMatch(WordPiece((b"[UNK]", b"un", b"##able"), (0, 1, 2)))
@@ -110,11 +103,7 @@ class ByLongestMatch:
 
 
 class ByWord:
-    """WordLevel: a piece is a token, or unknown.
-
-    Args:
-        model: The model.
-    """
+    """WordLevel: a piece is a token, or unknown."""
 
     def __init__(self, model: WordLevel) -> None:
         self._ids = _texts(model)
@@ -137,9 +126,6 @@ class _Best(NamedTuple):
 
 class ByBestPath:
     """Unigram: the tokens whose scores have the largest sum.
-
-    Args:
-        model: The model.
 
     Example:
         >>> model = Unigram((b"<unk>", b"a", b"b", b"ab"), (0, 1, 2, 3), (0.0, -1.0, -2.0, -2.5), unk_id=0)
