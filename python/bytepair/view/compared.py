@@ -377,7 +377,7 @@ def _stages(comparison: Comparison) -> str:
         else:
             rows.append(f"{row}<td>{_step_list(stage.a)}</td><td>{_step_list(stage.b)}</td></tr>\n")
     head = "".join(f'<th scope="col">{name}</th>' for name in ("stage", "", "A", "B")).replace("></th", ">alike</th")
-    return _wide("StagesBeforeModel", f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>", "stages")
+    return _wide("Stages", f"<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(rows)}</tbody>", "stages")
 
 
 def _step_list(steps: Sequence[str]) -> str:
