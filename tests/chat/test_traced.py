@@ -11,11 +11,11 @@ import pytest
 from bytepair.chat.limits import Budget, Limits
 from bytepair.chat.traced import methods
 from bytepair.chat.traced.printing import represent, to_json
-from bytepair.chat.traced.values import TEMPLATE, Origin, Text, cut, joined, make_list, merged, runs_of
+from bytepair.chat.traced.values import TEMPLATE, Text, TextOrigin, cut, joined, make_list, merged, runs_of
 
-ORIGINS = [TEMPLATE, *(Origin("content", index, "user", "content") for index in range(3))]
+ORIGINS = [TEMPLATE, *(TextOrigin("content", index, "user", "content") for index in range(3))]
 LETTERS = "aAbBsSßİΣσﬁ\t\n\r '\"-5ǅ𝒳é.\\\u2028\x1f\ue000"
-Marked = list[tuple[str, Origin]]
+Marked = list[tuple[str, TextOrigin]]
 """The slow model: each character and where it is from."""
 
 

@@ -231,7 +231,7 @@ def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
         _flag(table, "add_space_prefix", default=True),
         unigram and _flag(table, "remove_extra_whitespaces", default=False),
     )
-    trainer = sentencepiece.Trainer(1 if unigram else 2, any(piece.kind == BYTE for piece in pieces))
+    trainer = sentencepiece.TrainerSettings(1 if unigram else 2, any(piece.kind == BYTE for piece in pieces))
     spec = sentencepiece.build(pieces, normalizer, trainer)
     chosen = dict(symbols)
     added = tuple(token._replace(special=False) if token.id in chosen else token for token in spec.added_tokens)

@@ -53,7 +53,7 @@ class Normalizer(NamedTuple):
     escape_whitespaces: bool = True
 
 
-class Trainer(NamedTuple):
+class TrainerSettings(NamedTuple):
     """The trainer's settings that decide ids and the text of an unknown token."""
 
     model_type: int = _UNIGRAM
@@ -127,7 +127,7 @@ def _read_piece(message: bytes, place: int) -> Piece:
     return Piece(content, score, kind)
 
 
-def _read_trainer(messages: list[tuple[bytes, int]]) -> Trainer:
+def _read_trainer(messages: list[tuple[bytes, int]]) -> TrainerSettings:
     # Fields about the training decide no ids. A message in several parts is one; the last value of a field counts.
     read = {3: "model_type", 24: "treat_whitespace_as_suffix", 35: "byte_fallback"}
     found: dict[str, Any] = {}
@@ -142,7 +142,7 @@ def _read_trainer(messages: list[tuple[bytes, int]]) -> Trainer:
                 found[f"{_ROLES[number]}_piece"] = piece
             elif number == 53 and value:
                 raise _unsupported("pretokenization_delimiter", place)
-    return Trainer(**found)
+    return TrainerSettings(**found)
 
 
 def _read_normalizer(messages: list[tuple[bytes, int]]) -> Normalizer:
@@ -161,7 +161,7 @@ def _read_normalizer(messages: list[tuple[bytes, int]]) -> Normalizer:
     return normalizer
 
 
-def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> TokenizerSpec:
+def build(pieces: list[Piece], normalizer: Normalizer, trainer: TrainerSettings) -> TokenizerSpec:
     """The tokenizer of a model's parts; FormatError if they are not a model of `sentencepiece`."""
     _check(pieces, trainer)
     if trainer.model_type not in (_UNIGRAM, _BPE, _CHAR):
@@ -202,7 +202,7 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: Trainer) -> Toke
     )
 
 
-def _roles(pieces: list[Piece], trainer: Trainer) -> tuple[tuple[str, str], ...]:
+def _roles(pieces: list[Piece], trainer: TrainerSettings) -> tuple[tuple[str, str], ...]:
     """The pieces that `sentencepiece` reports as ``bos_id()`` and its like: found by name, if of the right type."""
     kinds = {piece.content: piece.kind for piece in pieces}
     named = {role: getattr(trainer, f"{role}_piece") for role in _ROLES.values()}
@@ -214,7 +214,7 @@ def _alphabet(unk: str, byte_fallback: bool) -> Characters:
     return Characters(unk_token=unk, fuse_unk=True, byte_fallback=byte_fallback)
 
 
-def _check(pieces: list[Piece], trainer: Trainer) -> None:
+def _check(pieces: list[Piece], trainer: TrainerSettings) -> None:
     """Raises FormatError for a model that `sentencepiece` refuses to load, or that is not supported."""
     unknown = [piece.content for piece in pieces if piece.kind == UNKNOWN]
     if len(unknown) != 1:

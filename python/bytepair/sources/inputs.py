@@ -228,7 +228,7 @@ def _remote(url: str, group: str) -> Iterator[Input]:
         yield _input(address, address, state, group)
 
 
-def _input(name: str, address: str, state: opening.State, group: str) -> Input:
+def _input(name: str, address: str, state: opening.FileState, group: str) -> Input:
     content, compression = paths.kind(opening.name_of(address))
     return Input(name, address, content, compression, state.size, state.version, group)
 

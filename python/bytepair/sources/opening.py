@@ -34,7 +34,7 @@ _VERSIONS = (
 _TIMES = ("mtime", "LastModified", "last_modified", "Last-Modified", "updated", "modified", "created")
 
 
-class State(NamedTuple):
+class FileState(NamedTuple):
     """The stored size of a file in bytes, and a value that changes when the file does (empty if none is known)."""
 
     size: int
@@ -137,7 +137,7 @@ def _package(protocols: list[str], known: Mapping[str, Mapping[str, str]], error
     return str(missing).partition(".")[0] if missing else str(error)
 
 
-def state(address: str) -> State:
+def state(address: str) -> FileState:
     """The size and the version of a file as they are now.
 
     The version is the time of the last change, in nanoseconds, of local files; for URLs it is from
@@ -151,7 +151,7 @@ def state(address: str) -> State:
             found = Path(address).stat()
         except OSError as error:
             unreadable(address, error)
-        return State(found.st_size, str(found.st_mtime_ns))
+        return FileState(found.st_size, str(found.st_mtime_ns))
     system, path = filesystem(address)
     try:
         system.invalidate_cache(path)
@@ -160,7 +160,7 @@ def state(address: str) -> State:
         unreachable(address, error)
 
 
-def state_of(url: str, info: Mapping[str, Any]) -> State:
+def state_of(url: str, info: Mapping[str, Any]) -> FileState:
     """The state of a file from the information of fsspec.
 
     Raises:
@@ -169,7 +169,7 @@ def state_of(url: str, info: Mapping[str, Any]) -> State:
     if info.get("size") is None:
         raise ArtifactError("the server does not report the file's size", file=url, remedy="copy it to a disk first")
     version = next((info[key] for key in (*_VERSIONS, *_TIMES) if info.get(key)), "")
-    return State(int(info["size"]), version.isoformat() if hasattr(version, "isoformat") else str(version))
+    return FileState(int(info["size"]), version.isoformat() if hasattr(version, "isoformat") else str(version))
 
 
 def exists(address: str) -> bool:
@@ -187,7 +187,7 @@ def exists(address: str) -> bool:
         unreachable(address, error)
 
 
-def matches(url: str) -> list[tuple[str, State]]:
+def matches(url: str) -> list[tuple[str, FileState]]:
     """The files that a URL names, or that match the pattern in it: sorted, each with its size and version.
 
     In a chain of URLs, such as ``simplecache::s3://bucket/a.txt``, patterns match nothing.

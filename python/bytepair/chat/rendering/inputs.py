@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from bytepair.chat.limits import ELEMENT, exceeded
 from bytepair.chat.rendering.plain import plain_value
 from bytepair.chat.template import SPECIAL
-from bytepair.chat.traced.values import TEMPLATE, Origin, Text, TracedDict, TracedList, TracedNone, TracedTuple, number
+from bytepair.chat.traced.values import (
+    TEMPLATE,
+    Text,
+    TextOrigin,
+    TracedDict,
+    TracedList,
+    TracedNone,
+    TracedTuple,
+    number,
+)
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -117,11 +126,11 @@ class TracedInputs:
         front = [pair for pair in changed if pair[0] == "thinking"]
         return [*thinking, *front, *(pair for pair in changed if pair[0] != "thinking"), *standard]
 
-    def _origin(self, field: str) -> Origin:
+    def _origin(self, field: str) -> TextOrigin:
         message, role = self._place
-        return Origin("content", message, role, field)
+        return TextOrigin("content", message, role, field)
 
-    def _text(self, text: str, origin: Origin) -> Any:
+    def _text(self, text: str, origin: TextOrigin) -> Any:
         self._take(len(text) + ELEMENT)
         return Text(text, ((len(text), origin),))
 
@@ -150,7 +159,7 @@ class TracedInputs:
             return text(name, ((len(name), origin),)), text(value, ((len(value), origin),))
         return self._text(name, origin), self._value(value, origin, depth)
 
-    def _value(self, value: Any, origin: Origin, depth: int) -> Any:
+    def _value(self, value: Any, origin: TextOrigin, depth: int) -> Any:
         """An input value as a traced one; numpy scalars, dataclasses and pydantic models count as plain values."""
         if type(value) is str:
             return self._text(value, origin)
@@ -182,12 +191,12 @@ class TracedInputs:
         if self._left < 0:
             raise exceeded(f"messages and tools have more than {self._limits.messages} characters", "messages")
 
-    def _list(self, items: list[Any], origin: Origin, as_tuple: bool = False) -> Any:
+    def _list(self, items: list[Any], origin: TextOrigin, as_tuple: bool = False) -> Any:
         made = TracedTuple(items) if as_tuple else TracedList(items)
         made._origin, made._weight = origin, sum(map(_weight, items))
         return made
 
-    def _dict(self, pairs: list[tuple[Any, Any]], origin: Origin) -> Any:
+    def _dict(self, pairs: list[tuple[Any, Any]], origin: TextOrigin) -> Any:
         made = TracedDict(pairs)
         made._origin = origin
         made._weight = sum([ELEMENT + len(key) + _weight(value) for key, value in pairs])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
-    from bytepair.chat.traced.values import Origin
+    from bytepair.chat.traced.values import TextOrigin
 
 _TRACED = re.compile(r"(?:bytepair\.chat\.traced\.values\.)?Traced(\w+)")
 
@@ -100,7 +100,7 @@ def _template(template: Template | str) -> Template:
     return Template.named(template) if template.replace("-", "").replace("_", "").isalnum() else Template(template)
 
 
-def _spans(runs: Sequence[tuple[int, Origin]]) -> tuple[Span, ...]:
+def _spans(runs: Sequence[tuple[int, TextOrigin]]) -> tuple[Span, ...]:
     spans = []
     at = start = 0
     key: tuple[Any, ...] | None = None

@@ -11,7 +11,7 @@ from _string import formatter_field_name_split, formatter_parser  # type: ignore
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.traced.printing import represent, to_text
-from bytepair.chat.traced.values import Origin, TracedNone, cut, joined, origin_of, placed, plain, runs_of, weight
+from bytepair.chat.traced.values import TextOrigin, TracedNone, cut, joined, origin_of, placed, plain, runs_of, weight
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _PERCENT = re.compile(r"%(?:\(([^()]*)\))?([#0\- +]*)(\*|\d*)(?:\.(\*|\d*))?[hlL
 _STRING_SPEC = re.compile(r"(?:(.)?([<>^]))?(0?)(\d*)(?:\.(\d+))?s?", re.DOTALL)
 
 
-def _literal_origin(text: str) -> Origin:
+def _literal_origin(text: str) -> TextOrigin:
     """The origin of a format; TemplateError for content, whose placeholders must not be filled."""
     origins = {id(origin): origin for _, origin in runs_of(text)}
     for origin in origins.values():
@@ -98,7 +98,7 @@ def _converted(  # noqa: PLR0917 (the parts of a directive)
     width: str,
     precision: str | None,
     most: int | None,
-    origin: Origin,
+    origin: TextOrigin,
 ) -> str:
     """The text of one placeholder of a ``%`` format."""
     if kind in "sra":
@@ -157,7 +157,7 @@ def _fill(  # noqa: PLR0917 (it calls itself)
     text: str,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
-    origin: Origin,
+    origin: TextOrigin,
     counter: _Counter,
     depth: int,
 ) -> list[str]:
@@ -187,7 +187,7 @@ def _fill(  # noqa: PLR0917 (it calls itself)
     return parts
 
 
-def _specified(budget: Budget, value: Any, spec: str, origin: Origin) -> str:
+def _specified(budget: Budget, value: Any, spec: str, origin: TextOrigin) -> str:
     """``format(value, spec)``."""
     for number in re.findall(r"\d+", spec):
         _bounded(number)

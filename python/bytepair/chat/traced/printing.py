@@ -14,10 +14,10 @@ from bytepair.chat.traced.values import (
     CONTAINERS,
     TEMPLATE,
     VIEWS,
-    Origin,
     Run,
     Safe,
     Text,
+    TextOrigin,
     TracedNone,
     joined,
     merged,
@@ -61,7 +61,7 @@ def represent(budget: Budget, value: Any) -> str:
     return joined(parts)
 
 
-def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> None:
+def _represent(budget: Budget, value: Any, origin: TextOrigin, parts: list[str]) -> None:
     """Append the parts of a value; `origin` is used if the value records none."""
     budget.spend(16)
     if isinstance(value, str):
@@ -96,7 +96,7 @@ def _represent(budget: Budget, value: Any, origin: Origin, parts: list[str]) -> 
     budget.depth -= 1
 
 
-def _braces(budget: Budget, items: Any, origin: Origin, parts: list[str]) -> None:
+def _braces(budget: Budget, items: Any, origin: TextOrigin, parts: list[str]) -> None:
     parts.append(placed("{", origin))
     for at, (key, value) in enumerate(items):
         if at:
@@ -108,7 +108,7 @@ def _braces(budget: Budget, items: Any, origin: Origin, parts: list[str]) -> Non
 
 
 def _listed(  # noqa: PLR0917 (both brackets)
-    budget: Budget, items: Any, origin: Origin, parts: list[str], left: str, right: str
+    budget: Budget, items: Any, origin: TextOrigin, parts: list[str], left: str, right: str
 ) -> None:
     parts.append(placed(left, origin))
     for at, value in enumerate(items):
@@ -191,7 +191,7 @@ class _Json:
         self.parts: list[str] = []
         self.comma = self.colon = ""
 
-    def write(self, value: Any, origin: Origin, level: int) -> None:
+    def write(self, value: Any, origin: TextOrigin, level: int) -> None:
         self.budget.spend(16)
         if isinstance(value, str):
             self.parts.append(self.string(value))
@@ -221,7 +221,7 @@ class _Json:
             return json.dumps(float(value))
         raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
-    def container(self, value: Any, origin: Origin, level: int, brackets: str) -> None:
+    def container(self, value: Any, origin: TextOrigin, level: int, brackets: str) -> None:
         self.budget.enter()
         self.parts.append(placed(brackets[0], origin))
         items: Any = value
@@ -246,7 +246,7 @@ class _Json:
         self.parts.append(placed(brackets[1], origin))
         self.budget.depth -= 1
 
-    def key(self, key: Any, origin: Origin) -> Origin:
+    def key(self, key: Any, origin: TextOrigin) -> TextOrigin:
         """Write a key, and return the origin for a value that records none."""
         if isinstance(key, str):
             self.parts.append(self.string(key))

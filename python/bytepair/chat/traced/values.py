@@ -1,7 +1,7 @@
 """Traced values: templates see these instead of strings, numbers, lists and dicts.
 
-A `Text` is a ``str`` with runs, each a number of characters and their `Origin`. A plain ``str`` is the template's own
-text. Containers record their origin, for the brackets and quotes of their printed form, and their weight: the number of
+A `Text` is a ``str`` with runs, each a number of characters and their `TextOrigin`. A plain ``str`` is the
+template's own text. Containers record their origin, for the brackets and quotes of their printed form, and their weight: the number of
 characters in them, counted once for each path that leads to them. Attributes begin with an underscore, which hides them
 from templates. The file is long because each kind of value has a class.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bytepair.chat.limits import Budget
 
 
-class Origin:
+class TextOrigin:
     """The origin of characters; `bytepair.chat.rendering.spans.Span` describes the attributes."""
 
     __slots__ = ("_twin", "field", "generated", "kind", "message", "role")
@@ -36,14 +36,14 @@ class Origin:
         self.role = role
         self.field = field
         self.generated = generated
-        self._twin: Origin | None = None
+        self._twin: TextOrigin | None = None
 
-    def in_generation(self) -> Origin:
+    def in_generation(self) -> TextOrigin:
         """This origin inside a ``{% generation %}`` block; always the same object."""
         if self.generated:
             return self
         if self._twin is None:
-            self._twin = Origin(self.kind, self.message, self.role, self.field, generated=True)
+            self._twin = TextOrigin(self.kind, self.message, self.role, self.field, generated=True)
         return self._twin
 
     def key(self) -> tuple[object, ...]:
@@ -56,8 +56,8 @@ class Origin:
         return f"{self.field!r}" + ("" if self.message is None else f" of message {self.message}")
 
 
-TEMPLATE = Origin("template")
-Run: TypeAlias = tuple[int, Origin]
+TEMPLATE = TextOrigin("template")
+Run: TypeAlias = tuple[int, TextOrigin]
 """A number of characters, and their origin."""
 
 _new_str = str.__new__
@@ -97,7 +97,7 @@ class Safe(Text):
 class TracedInt(int):
     """An int from the inputs."""
 
-    _origin: Origin
+    _origin: TextOrigin
 
 
 class TracedBool(TracedInt):
@@ -113,14 +113,14 @@ class TracedFloat(float):
     """A float from the inputs."""
 
     __slots__ = ("_origin",)
-    _origin: Origin
+    _origin: TextOrigin
 
 
 class TracedNone:
     """``None`` from the inputs."""
 
     __slots__ = ("_origin",)
-    _origin: Origin
+    _origin: TextOrigin
 
     def __bool__(self) -> bool:
         return False
@@ -139,7 +139,7 @@ class TracedDict(dict[Any, Any]):
     """A dict from the inputs, or one that the template made."""
 
     __slots__ = ("_origin", "_weight")
-    _origin: Origin
+    _origin: TextOrigin
     _weight: int
 
 
@@ -147,14 +147,14 @@ class TracedList(list[Any]):
     """A list from the inputs, or one that the template made."""
 
     __slots__ = ("_origin", "_weight")
-    _origin: Origin
+    _origin: TextOrigin
     _weight: int
 
 
 class TracedTuple(tuple[Any, ...]):
     """A tuple from the inputs, or one that the template made."""
 
-    _origin: Origin
+    _origin: TextOrigin
     _weight: int
 
 
@@ -167,13 +167,13 @@ def joined(parts: Iterable[str]) -> str:
     """Concatenate parts; the result is a plain string if all parts are.
 
     Example:
-        >>> content = Origin("content", 0, "user", "content")
+        >>> content = TextOrigin("content", 0, "user", "content")
         >>> [(length, str(origin)) for length, origin in joined(["<", Text("", ((0, content),)), ">"])._runs]
         [(1, 'the template'), (0, "'content' of message 0"), (1, 'the template')]
     """
     parts = list(parts)
     runs: list[Run] = []
-    last: Origin | None = None
+    last: TextOrigin | None = None
     plain = True
     for part in parts:
         if type(part) is str:
@@ -211,7 +211,7 @@ def runs_of(text: str) -> tuple[Run, ...]:
     return ((len(text), TEMPLATE),) if type(text) is str else text._runs  # type: ignore[attr-defined]  # else it is a Text
 
 
-def placed(text: str, origin: Origin) -> str:
+def placed(text: str, origin: TextOrigin) -> str:
     """Text of one origin."""
     return text if origin is TEMPLATE else Text(text, ((len(text), origin),))
 
@@ -292,14 +292,14 @@ def trimmed(text: str, start: int, end: int) -> str:
     return Text(str.__getitem__(text, slice(start, end)), merged(found))
 
 
-def origin_of(value: object) -> Origin:
+def origin_of(value: object) -> TextOrigin:
     """The origin of a value; for text, that of the first content in it."""
     if isinstance(value, Text):
         return next((origin for _, origin in value._runs if origin.kind == "content"), TEMPLATE)
     return value._origin if isinstance(value, _PLACED) else TEMPLATE
 
 
-def number(value: Any, origin: Origin) -> Any:
+def number(value: Any, origin: TextOrigin) -> Any:
     """A number, True, False or None with an origin."""
     if origin is TEMPLATE:
         return value
@@ -336,7 +336,7 @@ def weigh(value: object, budget: Budget) -> int:
     return ELEMENT
 
 
-def make_list(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -> TracedList:
+def make_list(items: Iterable[Any], budget: Budget, origin: TextOrigin = TEMPLATE) -> TracedList:
     """Make a list and charge its weight."""
     made = TracedList()
     total = 0
@@ -348,7 +348,7 @@ def make_list(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -
     return made
 
 
-def make_tuple(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) -> TracedTuple:
+def make_tuple(items: Iterable[Any], budget: Budget, origin: TextOrigin = TEMPLATE) -> TracedTuple:
     """Make a tuple and charge its weight."""
     listed = make_list(items, budget)
     made = TracedTuple(listed)
@@ -356,7 +356,7 @@ def make_tuple(items: Iterable[Any], budget: Budget, origin: Origin = TEMPLATE) 
     return made
 
 
-def make_dict(items: Iterable[tuple[Any, Any]], budget: Budget, origin: Origin = TEMPLATE) -> TracedDict:
+def make_dict(items: Iterable[tuple[Any, Any]], budget: Budget, origin: TextOrigin = TEMPLATE) -> TracedDict:
     """Make a dict and charge its weight; a repeated key keeps its first spelling."""
     made = TracedDict()
     total = others = 0
