@@ -1,9 +1,9 @@
 """Traced values: templates see these instead of strings, numbers, lists and dicts.
 
-A `Text` is a ``str`` with runs, each a number of characters and their `TextOrigin`. A plain ``str`` is the
-template's own text. Containers record their origin, for the brackets and quotes of their printed form, and their weight: the number of
-characters in them, counted once for each path that leads to them. Attributes begin with an underscore, which hides them
-from templates. The file is long because each kind of value has a class.
+A `Text` is a ``str`` with runs, each a number of characters and their `TextOrigin`. A plain ``str`` is the template's
+own text. Containers record their origin, for the brackets and quotes of their printed form, and their weight: the
+number of characters in them, counted once for each path that leads to them. Attributes begin with an underscore,
+which hides them from templates. The file is long because each kind of value has a class.
 """
 
 from __future__ import annotations
