@@ -379,7 +379,7 @@ def test_newcomers_findings(tmp_path: Path, tok: bp.Tokenizer) -> None:
         bp.Tokenizer(bp.TokenizerSpec(bp.BytePair((b"a", b"b", b"c"), (0, 2**40, 3), partial_alphabet=True)))
     with pytest.raises(TypeError, match="tokens is a tuple, not list"):
         bp.Tokenizer(bp.TokenizerSpec(bp.BytePair([b"a"], (0,))))  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="made of a TokenizerSpec"):
+    with pytest.raises(TypeError, match="takes a TokenizerSpec"):
         bp.Tokenizer(None)  # type: ignore[arg-type]
     with pytest.raises(bp.FormatError, match="post_processor is not JSON"):
         bp.Tokenizer(bp.TokenizerSpec(tok.spec.byte_pair, post_processor="{nope"))

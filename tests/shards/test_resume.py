@@ -328,7 +328,7 @@ def test_two_runs_in_one_folder(job: Job, tmp_path: Path) -> None:
 
 def test_a_folder_with_other_things_is_left_alone(job: Job, tmp_path: Path) -> None:
     (tmp_path / "tokenizer").mkdir()
-    with pytest.raises(bp.CorpusError, match="other things in it, such as 'tokenizer'"):
+    with pytest.raises(bp.CorpusError, match="other files in it, such as 'tokenizer'"):
         job.run(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["tokenizer"]
 
