@@ -57,7 +57,7 @@ def test_a_data_set_in_memory() -> None:
     assert counts(body, field="body") == counts(body.to_iterable_dataset(), field="body") == wanted
     picked = whole.shuffle(seed=3).select(range(5))
     assert counts(picked) == counts(iter(picked["text"][:]))
-    with pytest.raises(ValueError, match=r"there is no column 'text'; .*field=\.\.\. is one of 'body'"):
+    with pytest.raises(ValueError, match=r"there is no column 'text'; .*one of 'body'"):
         counts(body)
 
 
