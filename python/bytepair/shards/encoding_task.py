@@ -249,7 +249,7 @@ class _Encoding:
                 except UnicodeDecodeError:
                     row["base64"] = base64.b64encode(fault.data).decode()
             line = json.dumps(row, ensure_ascii=False)
-            # What is no UTF-8 is only in strings, where Python's escape is also JSON's.
+            # Invalid UTF-8 occurs only in strings, where Python's escape is also JSON's.
             self._quarantine.write(line.encode("utf-8", "backslashreplace") + b"\n")
 
 

@@ -43,7 +43,7 @@ def _atomic(tokenizer: Tokenizer, name: str, tokens: list[AddedToken], contents:
         ]
         for left, right, expected in cases:
             text = left + token.content + right
-            # Of overlapping tokens the leftmost and longest is found, which may be another one.
+            # The leftmost and longest of overlapping tokens is found, which may be another one.
             if _overlaps(text, len(left), len(token.content), contents, lengths):
                 passed_over += 1
                 continue
