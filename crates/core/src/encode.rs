@@ -8,12 +8,13 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, Input};
 
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
 use crate::cache::whole_tokens::{self, Found, WholeTokens};
 use crate::error::{Error, Kind, Result};
+use crate::interrupt::Checks;
 use crate::merge::{self, Scratch};
 use crate::model::{self, OnBytes, Token, WordModel};
 use crate::segment::{self, Visit};
@@ -59,6 +60,10 @@ struct Workspace {
     ends: Ends,
     lookup: Lookup,
     words: WordScratch,
+    /// Those that ask whether the ids are still wanted.
+    checks: Checks,
+    /// The number of ids of pieces that are counted together.
+    counts: Vec<u32>,
 }
 
 /// The working memory of a thread for a model of characters.
@@ -153,6 +158,44 @@ impl Compiled {
     /// The model that is spelled in characters, if it is one.
     pub(crate) fn words(&self) -> Option<&WordModel> {
         self.words.as_ref()
+    }
+
+    /// Whether the place between two characters is an edge of tokens in every piece that has it, of up to
+    /// [`Compiled::longest_that_splits`] bytes, the ids of both sides being those of each side as a piece of its own. Where
+    /// it says no, it may still be one.
+    ///
+    /// A model that runs on bytes: no hazard goes across either, since hazards are tokens, and the model that is spelled in
+    /// characters, which encodes a piece with one, has the same edge there.
+    pub(crate) fn splits_between(&self, left: char, right: char) -> bool {
+        match &self.words {
+            Some(words) if self.vocab.is_empty() => words.splits_between(left, right),
+            _ => self.vocab.splits_between(left, right),
+        }
+    }
+
+    /// The bytes of the longest piece for which [`Compiled::splits_between`] holds.
+    pub(crate) fn longest_that_splits(&self) -> usize {
+        match &self.words {
+            Some(words) if self.vocab.is_empty() => words.longest_that_splits(),
+            _ => usize::MAX,
+        }
+    }
+
+    /// Whether some pieces of a model that runs on bytes are left to the model that is spelled in characters.
+    pub(crate) fn has_hazards(&self) -> bool {
+        self.hazards.is_some()
+    }
+
+    /// Where the first hazard ends that begins at `from` or later, if the vocabulary does the model's work on bytes and some
+    /// pieces are left to the model that is spelled in characters.
+    pub(crate) fn hazard_end(&self, text: &str, from: usize) -> Option<usize> {
+        let hazards = self.hazards.as_ref()?;
+        hazards.find(Input::new(text).range(from..)).map(|found| found.end())
+    }
+
+    /// The bytes of the longest hazard.
+    pub(crate) fn longest_hazard(&self) -> usize {
+        self.hazards.as_ref().map_or(0, AhoCorasick::max_pattern_len)
     }
 
     /// Whether a part of a text, which is not empty, is a whole token as a piece.
@@ -321,7 +364,10 @@ impl Lookup {
             sink.take(&self.found.ids[..ends.len()]);
             return Ok(());
         }
-        if self.find_missing(model, &text[start..], ends).is_err() {
+        if let Err(error) = self.find_missing(model, &text[start..], ends) {
+            if error.kind == Kind::Interrupted {
+                return Err(error);
+            }
             // The first fault is found one by one.
             return self
                 .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
@@ -410,6 +456,43 @@ impl Lookup {
         Ok(())
     }
 
+    /// Looks some pieces up as [`Lookup::encode`] does; `counts` becomes the number of ids of each.
+    fn count(
+        &mut self,
+        model: &Compiled,
+        text: &[u8],
+        start: usize,
+        ends: &[u32],
+        counts: &mut Vec<u32>,
+    ) -> Result<()> {
+        counts.clear();
+        counts.resize(ends.len(), 1);
+        model.tokens.get_many(text, start, ends, &mut self.found);
+        if self.found.missing().is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = self.find_missing(model, &text[start..], ends) {
+            if error.kind == Kind::Interrupted {
+                return Err(error);
+            }
+            return self
+                .encode_one_by_one(&model.vocab, &text[start..], ends, &mut Count::default())
+                .map_err(|error| error.shifted(start));
+        }
+        let Self { found, short, merged_ends, .. } = self;
+        for &number in found.missing() {
+            let answer = found.ids[usize::from(number)];
+            if answer & AMONG_SHORT != 0 {
+                counts[usize::from(number)] = short.ids(answer & !AMONG_SHORT)[0];
+            } else if answer & MERGED != 0 {
+                let place = (answer & !MERGED) as usize;
+                let before = place.checked_sub(1).map_or(0, |before| merged_ends[before]);
+                counts[usize::from(number)] = (merged_ends[place] - before) as u32;
+            }
+        }
+        Ok(())
+    }
+
     /// Puts the ids of all pieces together, in order.
     fn put_together(&mut self, pieces: usize) {
         let Self { found, short, merged, merged_ends, ids, .. } = self;
@@ -464,6 +547,7 @@ fn piece<'t>(text: &'t [u8], ends: &[u32], number: u8) -> &'t [u8] {
 impl<S: Sink> Visit for Encoder<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         let (Some(workspace), false) = (&mut self.workspace, piece.is_empty()) else { return Ok(()) };
+        workspace.checks.check()?;
         if let Some(words) = self.model.instead(piece) {
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(interrupted());
@@ -487,13 +571,14 @@ impl<S: Sink> Visit for Encoder<'_, S> {
         let mut start = range.start;
         let Some(workspace) = &mut self.workspace else { return Ok(start) };
         let mut scan = Scan::new(pattern, inner, text, range.clone());
-        let Workspace { ends, lookup, .. } = &mut **workspace;
+        let Workspace { ends, lookup, checks, .. } = &mut **workspace;
         while !inner.is_empty() || start < range.end {
             let filled = scan.fill(ends, start);
             let Some(&last) = ends.as_slice().last() else {
                 filled?;
                 break;
             };
+            checks.check()?;
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(interrupted());
             }
@@ -506,6 +591,53 @@ impl<S: Sink> Visit for Encoder<'_, S> {
             start += ends.last().map_or(0, |&last| last as usize);
         }
         Ok(start)
+    }
+}
+
+impl<S> Encoder<'_, S> {
+    /// Calls `each` with the end of each piece that patterns make of a text, and the number of its ids.
+    ///
+    /// # Errors
+    /// As [`Visit::pieces`]; `Interrupted`.
+    pub(crate) fn count_pieces(
+        &mut self,
+        text: &str,
+        pattern: &Pattern,
+        inner: &[Pattern],
+        mut each: impl FnMut(usize, u64),
+    ) -> Result<()> {
+        let Some(workspace) = &mut self.workspace else { return Ok(()) };
+        let Workspace { ends, lookup, words, checks, counts } = &mut **workspace;
+        let mut scan = Scan::new(pattern, inner, text, 0..text.len());
+        let mut start = 0;
+        let instead = self.model.instead(text);
+        loop {
+            let filled = scan.fill(ends, start);
+            let ends = ends.as_slice();
+            let Some(&last) = ends.last() else { return filled };
+            checks.check()?;
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(interrupted());
+            }
+            if let Some(model) = instead {
+                let mut at = start;
+                for &end in ends {
+                    let end = start + end as usize;
+                    words.tokens.clear();
+                    model
+                        .encode(&text[at..end], &mut words.model, &mut words.tokens)
+                        .map_err(|error| error.shifted(at))?;
+                    each(end, words.tokens.len() as u64);
+                    at = end;
+                }
+            } else {
+                lookup.count(self.model, text.as_bytes(), start, ends, counts)?;
+                for (&end, &count) in ends.iter().zip(&*counts) {
+                    each(start + end as usize, u64::from(count));
+                }
+            }
+            start += last as usize;
+        }
     }
 }
 

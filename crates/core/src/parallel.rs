@@ -1,7 +1,10 @@
 //! Work on scoped threads, which live no longer than one call, so that a forked child never meets a dead pool.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+
+use crate::interrupt::{TICK, Team};
 
 /// The most threads that are ever started.
 const MOST_THREADS: usize = 256;
@@ -14,7 +17,8 @@ pub fn threads(asked: Option<usize>) -> usize {
 
 /// Each of up to `threads` workers starts with `state()` and folds items into it; the states are returned in any order.
 ///
-/// Items are handed out one at a time, in order, so that uneven ones balance.
+/// Items are handed out one at a time, in order, so that uneven ones balance. All workers are told to stop when the
+/// calling thread is ([`crate::interrupt::check`]).
 ///
 /// ```
 /// use bytepair_core::parallel;
@@ -41,10 +45,23 @@ pub fn fold<S: Send>(
     if threads.min(items) <= 1 {
         return vec![worker()];
     }
+    let team = Team::of_this_thread();
+    let (working, none_works) = mpsc::channel::<()>();
     thread::scope(|scope| {
         // The calling thread works as well.
-        let workers: Vec<_> = (1..threads.min(items)).map(|_| scope.spawn(worker)).collect();
-        let own = worker();
+        let spawn = |_| {
+            let (team, working) = (team.of_a_helper(), working.clone());
+            scope.spawn(move || {
+                let _working = working;
+                team.work(worker)
+            })
+        };
+        let workers: Vec<_> = (1..threads.min(items)).map(spawn).collect();
+        let own = team.work(worker);
+        drop(working);
+        while none_works.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            team.ask();
+        }
         let others = workers.into_iter().map(thread::ScopedJoinHandle::join);
         let others = others.map(|state| state.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         std::iter::once(own).chain(others).collect()

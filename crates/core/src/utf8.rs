@@ -52,3 +52,10 @@ pub(crate) fn complete(bytes: &[u8]) -> usize {
         _ => bytes.len(),
     }
 }
+/// The last boundary of a character up to a place.
+pub(crate) fn boundary(text: &str, mut place: usize) -> usize {
+    while !text.is_char_boundary(place) {
+        place -= 1;
+    }
+    place
+}

@@ -168,7 +168,7 @@ pub(crate) fn json_fields<'py>(
 ///     ValueError: The offsets fall, leave the data, or lie closer together than `gap`.
 ///     InvalidIdError: An id of `prefix` or `suffix` has no token.
 ///
-/// One thread encodes, while other Python threads run. From ten million bytes on, Ctrl-C interrupts.
+/// One thread encodes, while other Python threads run. Ctrl-C ends the call while it runs.
 ///
 /// Example:
 ///     >>> import bytepair as bp, numpy as np

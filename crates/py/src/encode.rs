@@ -90,7 +90,7 @@ impl CoreTokenizer {
     ///     PatternError: The split pattern ran out of its step budget (never with a named pattern).
     ///
     /// Time is linear in the text, and n log n in its longest piece. Texts of more than a few thousand bytes are encoded
-    /// without the GIL. From ten million bytes on, Ctrl-C stops the call between two pieces.
+    /// without the GIL. Ctrl-C ends a call while it runs.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -5,8 +5,13 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The Python exception of a core error.
+use crate::signals::raised;
+
+/// The Python exception of a core error, or what a signal's handler raised.
 pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
+    if let Some(raised) = raised() {
+        return raised;
+    }
     let name = match error.kind {
         Kind::Encode => "EncodeError",
         Kind::SpecialToken => "SpecialTokenError",

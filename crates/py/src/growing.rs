@@ -213,10 +213,10 @@ impl CoreTokenizer {
     ///
     /// Appending only stores the text; a count encodes the text since the last count. Time is linear in the text for any
     /// parts and any number of counts, also for one endless word; many parts with one count take little more than encoding
-    /// the text. Slower are tokenizers with normalizers, ``prefix_space``, added tokens that depend on their surroundings, or
-    /// a pattern that needs backtracking (each count encodes the text), with several patterns in a row (the text since the
-    /// last cut), and with a vocabulary in which a token can be made in several ways, such as Llama 3 (the last piece).
-    /// Memory: the text, and eight bytes for each byte in pieces of more than a thousand. For one thread at a time.
+    /// the text. That holds for any tokenizer whose texts can be cut (see ``DESIGN.md``); where a text has no cut for long and
+    /// is not one piece, because a pattern needs backtracking, say, a count encodes the text since the last cut.
+    /// Memory: the text, and eight bytes for each byte in pieces of more than a thousand; some forty where stages change the
+    /// text. For one thread at a time.
     ///
     /// Example:
     ///     >>> import bytepair as bp

@@ -212,11 +212,10 @@ impl CoreTokenizer {
     /// An index of a text that counts any interval without encoding it; options and errors as `encode`.
     ///
     /// Reads the text once. An interval then costs a search and the encoding of about a hundred bytes at each end, wherever
-    /// the text can be cut (between most words), or that of a few tokens without a split pattern. Memory: a quarter of a byte
-    /// for each byte of text, and an eighth for each character of a ``str`` that is not ASCII; without a split pattern 16
-    /// bytes for each byte. Tokenizers with normalizers, ``prefix_space``, added tokens that take white space, or a split
-    /// pattern that needs backtracking encode the interval; so do those without a split pattern if a token can be made in
-    /// several ways.
+    /// the text can be cut: between most words, with any tokenizer. In a longer piece the interval is encoded from the cut
+    /// before it; without a split pattern only a few tokens are, if tokens are bytes and each is made in one way. Memory: a
+    /// quarter of a byte for each byte of text, and an eighth for each character of a ``str`` that is not ASCII; without a
+    /// split pattern 16 bytes for each byte.
     ///
     /// Args:
     ///     text: ``str``, whose intervals are characters; or UTF-8, whose intervals are bytes: ``bytes``, or a buffer such as

@@ -31,6 +31,7 @@ mod options;
 mod readable;
 mod run;
 mod sample;
+mod signals;
 mod stages;
 mod text;
 mod tokenizer;
@@ -79,6 +80,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::signals::listen();
         let versions = bytepair_core::unicode_versions().into_py_dict(module.py())?;
         module.add("UNICODE_VERSION", PyMappingProxy::new(module.py(), versions.as_mapping()))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

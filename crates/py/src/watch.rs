@@ -34,14 +34,6 @@ pub(crate) fn watched<T: Send>(
     Ok(result)
 }
 
-/// Runs `job` with the interpreter released; Ctrl-C sets the flag that is passed to the job, and this waits for its end.
-pub(crate) fn stoppable<T: Send>(py: Python<'_>, job: impl FnOnce(&AtomicBool) -> Result<T> + Send) -> PyResult<T> {
-    let stop = AtomicBool::new(false);
-    #[allow(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, this of any")]
-    let tick = |py: Python<'_>| py.check_signals();
-    beside(py, tick, &stop, || job(&stop))
-}
-
 /// Runs `job` on a thread of its own and calls `tick` from time to time; an exception of `tick` sets `stop`.
 pub(crate) fn beside<T: Send>(
     py: Python<'_>,

@@ -10,8 +10,10 @@
 
 use std::collections::VecDeque;
 
-use unicode_normalization::char::is_combining_mark;
-use unicode_segmentation::UnicodeSegmentation;
+use memchr::memchr2;
+
+use crate::chunk::sentences::{is_alphanumeric, is_line_end, sentence_ends};
+use crate::chunk::words::Window;
 
 /// Longer lines, in bytes, are read in parts.
 const LONGEST: usize = 4096;
@@ -87,27 +89,71 @@ struct Block {
     end: usize,
     /// The strongest kind that has a place at its start.
     kind: Boundary,
-    /// The places inside, once they were asked for.
+    /// The places inside, from its start on, once they were asked for.
     sentences: Option<Vec<usize>>,
-    words: Option<Vec<usize>>,
+    /// The words last asked for.
+    words: Window,
 }
 
 impl Block {
-    /// The places inside of it; those of lines and more are at its start.
-    fn inside(&mut self, text: &str, kind: Boundary) -> &[usize] {
-        let (start, text) = (self.start, &text[self.start..self.end]);
-        match kind {
-            Boundary::Sentence => self.sentences.get_or_insert_with(|| {
-                text.split_sentence_bound_indices().map(|(at, _)| start + at).filter(|&at| at > start).collect()
-            }),
-            Boundary::Word => self.words.get_or_insert_with(|| {
-                let after_space = |at| text[..at].ends_with(char::is_whitespace);
-                let found = text.split_word_bound_indices().map(|(at, _)| at);
-                found.filter(|&at| at > 0 && !after_space(at)).map(|at| start + at).collect()
-            }),
-            _ => &[],
-        }
+    /// The last place of a kind inside of it, after `low` and up to `high`; those of lines and more are at its start.
+    fn last(&mut self, text: &str, kind: Boundary, low: usize, high: usize) -> Option<usize> {
+        let (start, line) = (self.start, &text[self.start..self.end]);
+        let mut high = (high - start).min(line.len() - 1);
+        let place = match kind {
+            Boundary::Sentence => last(self.sentences(line), high),
+            Boundary::Word => loop {
+                let words = self.words(line, high);
+                let place = last(&words.places, high);
+                if place.is_some() || words.range.start == 0 || start + words.range.start <= low {
+                    break place;
+                }
+                high = words.range.start - 1;
+            },
+            _ => None,
+        };
+        place.map(|place| start + place).filter(|&place| place > low)
     }
+
+    /// The first place of a kind inside of it, from `low` up to `high`.
+    fn first(&mut self, text: &str, kind: Boundary, low: usize, high: usize) -> Option<usize> {
+        let (start, line) = (self.start, &text[self.start..self.end]);
+        let mut low = low.saturating_sub(start);
+        let place = match kind {
+            Boundary::Sentence => first(self.sentences(line), low),
+            Boundary::Word => loop {
+                let words = self.words(line, low);
+                let place = first(&words.places, low);
+                if place.is_some() || words.range.end == line.len() || start + words.range.end > high {
+                    break place;
+                }
+                low = words.range.end;
+            },
+            _ => None,
+        };
+        place.map(|place| start + place).filter(|&place| place <= high)
+    }
+
+    fn sentences(&mut self, line: &str) -> &[usize] {
+        self.sentences.get_or_insert_with(|| sentence_ends(line))
+    }
+
+    fn words(&mut self, line: &str, place: usize) -> &Window {
+        if !self.words.range.contains(&place) {
+            self.words = Window::around(line, place);
+        }
+        &self.words
+    }
+}
+
+/// The last of some places up to one.
+fn last(places: &[usize], high: usize) -> Option<usize> {
+    places[..places.partition_point(|&place| place <= high)].last().copied()
+}
+
+/// The first of some places from one on.
+fn first(places: &[usize], low: usize) -> Option<usize> {
+    places.get(places.partition_point(|&place| place < low)).copied()
 }
 
 /// The blocks of the part of a text that is in use.
@@ -154,7 +200,7 @@ impl Blocks {
         self.is_blank = self.is_blank && body.chars().all(char::is_whitespace);
         self.at = start + length;
         self.next = if next == Boundary::Line && self.is_blank { Boundary::Paragraph } else { next };
-        self.kept.push_back(Block { start, end: self.at, kind, sentences: None, words: None });
+        self.kept.push_back(Block { start, end: self.at, kind, sentences: None, words: Window::default() });
     }
 
     /// The last place of a kind, or of a stronger one, after `low` and up to `high`, which was covered.
@@ -163,12 +209,9 @@ impl Blocks {
         while number > 0 {
             number -= 1;
             let block = &mut self.kept[number];
-            let inside = block.inside(text, kind);
-            if let Some(&place) = inside[..inside.partition_point(|&place| place <= high)].last() {
-                return Some(place).filter(|&place| place > low);
-            }
-            if block.start <= low {
-                return None;
+            let inside = block.last(text, kind, low, high);
+            if inside.is_some() || block.start <= low {
+                return inside;
             }
             if block.kind <= kind {
                 return Some(block.start);
@@ -187,9 +230,9 @@ impl Blocks {
             if block.start >= low && block.kind <= kind {
                 return Some(block.start);
             }
-            let inside = block.inside(text, kind);
-            if let Some(&place) = inside.get(inside.partition_point(|&place| place < low)) {
-                return Some(place).filter(|&place| place <= high);
+            let inside = block.first(text, kind, low, high);
+            if inside.is_some() || block.end > high {
+                return inside;
             }
         }
         None
@@ -210,48 +253,63 @@ impl Blocks {
         for block in &mut self.kept {
             block.start -= by;
             block.end -= by;
-            let inside = [&mut block.sentences, &mut block.words];
-            inside.into_iter().flatten().flatten().for_each(|place| *place -= by);
         }
     }
 }
 
 /// How long the block is that a text starts with, and the kind of place at its end.
 fn block(text: &str) -> (usize, Boundary) {
-    let bytes = text.as_bytes();
-    let (mut at, mut signs) = (0, 0);
-    while at < LONGEST
-        && let Some(&byte) = bytes.get(at)
-    {
-        let is_letter = if byte.is_ascii() {
-            at += 1;
-            match byte {
-                b'\n' => return (at, Boundary::Line),
-                b'\r' => return (at + usize::from(bytes.get(at) == Some(&b'\n')), Boundary::Line),
-                _ => byte.is_ascii_alphanumeric(),
-            }
-        } else {
-            let character = text[at..].chars().next().unwrap_or_default();
-            at += character.len_utf8();
-            if matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}') {
-                return (at, Boundary::Line);
-            }
-            // Sentences look for a letter ahead, and pass over marks and signs.
-            character.is_alphanumeric() && !is_combining_mark(character)
+    let window = &text.as_bytes()[..text.len().min(LONGEST)];
+    let line_end = memchr2(b'\n', b'\r', window);
+    let line = &window[..line_end.unwrap_or(window.len())];
+    if line.is_ascii() {
+        return match (without_letters(line), line_end) {
+            (Some(at), _) => (at, Boundary::Character),
+            (None, Some(at)) => (at + line_end_length(&text[at..]), Boundary::Line),
+            (None, None) => part(&text[..line.len()], text.len()),
         };
-        signs = if is_letter { 0 } else { signs + 1 };
+    }
+    let mut signs = 0;
+    for (at, character) in text.char_indices() {
+        if at >= LONGEST {
+            return part(&text[..at], text.len());
+        }
+        if is_line_end(character) {
+            return (at + line_end_length(&text[at..]), Boundary::Line);
+        }
+        // Sentences look for a letter ahead, and pass over marks and signs.
+        signs = if is_alphanumeric(character) { 0 } else { signs + 1 };
         if signs == MOST_SIGNS {
-            return (at, Boundary::Character);
+            return (at + character.len_utf8(), Boundary::Character);
         }
     }
-    if at == text.len() { (at, Boundary::Character) } else { part(&text[..at]) }
+    (text.len(), Boundary::Character)
 }
 
-/// Where a part of a long line ends that starts with this text.
-fn part(text: &str) -> (usize, Boundary) {
+/// Where in an ASCII text the first [`MOST_SIGNS`] characters in a row without a letter or digit end.
+fn without_letters(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(signs) = text.get(at..at + MOST_SIGNS) {
+        match signs.iter().rposition(u8::is_ascii_alphanumeric) {
+            Some(letter) => at += letter + 1,
+            None => return Some(at + MOST_SIGNS),
+        }
+    }
+    None
+}
+
+/// How long the line end is that a text starts with.
+fn line_end_length(text: &str) -> usize {
+    if text.starts_with("\r\n") { 2 } else { text.chars().next().map_or(0, char::len_utf8) }
+}
+
+/// Where a part of a line ends that starts with this text, of so many bytes with what follows.
+fn part(text: &str, whole: usize) -> (usize, Boundary) {
+    if text.len() == whole {
+        return (whole, Boundary::Character);
+    }
     let near = (0..=text.len() - AHEAD).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
-    let ends = text.split_sentence_bound_indices().map(|(at, _)| at).take_while(|&at| at <= near);
-    if let Some(at) = ends.last().filter(|&at| at > 0) {
+    if let Some(at) = last(&sentence_ends(text), near) {
         return (at, Boundary::Sentence);
     }
     let mut after = text[near..].chars().next();
@@ -289,6 +347,8 @@ fn fence(line: &str) -> Option<(u8, usize, bool)> {
 
 #[cfg(test)]
 mod tests {
+    use unicode_segmentation::UnicodeSegmentation;
+
     use super::*;
 
     /// Numbers that look random.
@@ -322,6 +382,31 @@ mod tests {
         let line: String = (0..20_000).map(|_| words[number(words.len())]).collect();
         let sentences: Vec<_> = line.split_sentence_bound_indices().map(|(at, _)| at).skip(1).collect();
         assert_eq!(places(&line, Boundary::Sentence), sentences);
+    }
+
+    #[test]
+    fn the_last_and_the_first_place_of_a_part_are_those_of_all_places() {
+        let atoms = ["word", "B", "1", ". ", "! ", " ", "  ", "\u{301}", ")", "日", "カ", "é", "\n", "\r\n", "# ", "'"];
+        let mut number = numbers(4);
+        for case in 0..200 {
+            // Some lines are longer than a block.
+            let (few, length) = (&atoms[..=number(atoms.len())], if case % 10 == 0 { 5000 } else { 60 });
+            let text: String = (0..length).map(|_| few[number(few.len())]).collect();
+            for kind in Boundary::Markdown.kinds() {
+                let mut blocks = Blocks::new(kind);
+                blocks.cover(&text, text.len());
+                let places = places(&text, kind);
+                for _ in 0..100 {
+                    let low = number(text.len());
+                    let high = low + number((text.len() - low).min(300));
+                    let after = places.iter().copied().filter(|&place| place > low && place <= high);
+                    assert_eq!(blocks.last(&text, kind, low, high), after.max(), "{kind:?} {low} {high} {text:?}");
+                    let mut from = places.iter().copied().filter(|&place| place >= low && place <= high);
+                    let first = blocks.first(&text, kind, low.max(1), high);
+                    assert_eq!(first, from.next(), "{kind:?} {low} {high} {text:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -25,8 +25,7 @@ pub struct Streamed {
 
 /// Chunks of a text that is given in parts: those of the whole, each as soon as no text to come can change it.
 ///
-/// It holds a chunk and what it takes to be sure of it. A tokenizer with normalizers, `prefix_space`, added tokens that
-/// take white space or a pattern without seams could change its mind until the end: then it holds the whole text.
+/// It holds a chunk and what it takes to be sure of it: the text up to a cut behind it. A text without cuts is held whole.
 ///
 /// ```
 /// use bytepair_core::chunk::{Boundary, ChunkStream};
@@ -64,7 +63,7 @@ impl ChunkStream {
     pub fn new(limit: u64, overlap: u64, boundary: Boundary) -> Result<Self> {
         let settings = Settings { limit, overlap, boundary, given: &[] };
         check(settings)?;
-        let state = State::new(boundary);
+        let state = State::new(settings);
         Ok(Self { settings, state, text: String::new(), dropped: 0, reached: (0, 0), checked: 0, least: 0 })
     }
 

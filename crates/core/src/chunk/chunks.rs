@@ -7,9 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::chunk::boundaries::{Blocks, Boundary, MARGIN};
-use crate::count::Cuts;
-use crate::count::{Fit, Side};
-use crate::encode::Count;
+use crate::count::{Counter, Fit, Ruler, Side};
 use crate::error::{Error, Kind, Result};
 use crate::parallel;
 use crate::pipeline::Run;
@@ -46,6 +44,7 @@ pub struct Settings<'a> {
 /// How far a text was cut into chunks.
 pub(super) struct State {
     blocks: Blocks,
+    ruler: Ruler,
     /// Where the next chunk starts, and where the one before ended.
     start: usize,
     end: usize,
@@ -53,13 +52,20 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(boundary: Boundary) -> Self {
-        Self { blocks: Blocks::new(boundary), start: 0, end: 0, done: false }
+    pub(super) fn new(settings: Settings) -> Self {
+        Self {
+            blocks: Blocks::new(settings.boundary),
+            ruler: Ruler::new(settings.limit),
+            start: 0,
+            end: 0,
+            done: false,
+        }
     }
 
     /// Counts all places from `by` bytes further right, which is where the text begins from now on.
     pub(super) fn shift(&mut self, by: usize) {
         self.blocks.shift(by);
+        self.ruler.shift(by);
         self.start -= by;
         self.end -= by;
     }
@@ -70,7 +76,9 @@ pub(super) struct Chunker<'a> {
     tokenizer: &'a Tokenizer,
     policy: Policy<'a>,
     settings: Settings<'a>,
-    cuts: Option<Cuts<'a>>,
+    counter: Counter<'a>,
+    /// Up to here the text may be cut, whatever comes behind it.
+    sure: usize,
     state: &'a mut State,
 }
 
@@ -81,7 +89,7 @@ impl<'a> Chunker<'a> {
         settings: Settings<'a>,
         state: &'a mut State,
     ) -> Self {
-        Self { tokenizer, policy, settings, cuts: Cuts::new(tokenizer, policy), state }
+        Self { tokenizer, policy, settings, counter: Counter::new(tokenizer, policy), sure: 0, state }
     }
 
     /// The next chunk of a text; None if there is no more, or if it depends on text to come, of which there is none if
@@ -90,15 +98,16 @@ impl<'a> Chunker<'a> {
         if self.state.done || self.state.start == text.len() {
             return Ok(None);
         }
+        self.sure = if is_last { text.len() } else { self.counter.sure(text) };
         let Some(mut fit) = self.fit(text, is_last)? else { return Ok(None) };
         // A chunk that would not end behind the one before shares nothing with it.
-        if self.state.start < self.state.end && self.state.start + fit.at <= self.state.end {
+        if self.state.start < self.state.end && fit.at <= self.state.end {
             self.state.start = self.state.end;
             let Some(again) = self.fit(text, is_last)? else { return Ok(None) };
             fit = again;
         }
-        let (start, most) = (self.state.start, self.state.start + fit.at);
-        if fit.at == 0 {
+        let (start, most) = (self.state.start, fit.at);
+        if most == start {
             let character = first(&text[start..]);
             let (tokens, limit) = (self.count(text, start, start + character.len_utf8())?, self.settings.limit);
             let what = format!("the character {character:?} alone has {tokens} tokens, more than the limit of {limit}");
@@ -117,16 +126,15 @@ impl<'a> Chunker<'a> {
 
     /// From where on the text is still needed; what lies before is forgotten.
     pub(super) fn needed(&mut self) -> usize {
+        self.state.ruler.forget(self.state.start);
         self.state.blocks.forget(self.state.start).min(self.state.start)
     }
 
     /// The longest prefix of what is left that fits; None if that depends on text to come.
-    fn fit(&self, text: &str, is_last: bool) -> Result<Option<Fit>> {
-        let rest = &text[self.state.start..];
-        let fit = self.tokenizer.fit(rest, self.policy, self.settings.limit, Side::Left);
-        let fit = fit.map_err(|error| error.shifted(self.state.start))?;
-        // Without cuts whatever is further away may change all.
-        let is_sure = is_last || self.cuts.is_some() && fit.decided && fit.at + MARGIN <= rest.len();
+    fn fit(&mut self, text: &str, is_last: bool) -> Result<Option<Fit>> {
+        let State { ruler, start, .. } = &mut *self.state;
+        let fit = ruler.fit(&self.counter, text, *start, self.settings.limit, self.sure)?;
+        let is_sure = is_last || fit.decided && fit.at + MARGIN <= text.len();
         Ok(is_sure.then_some(fit))
     }
 
@@ -155,15 +163,9 @@ impl<'a> Chunker<'a> {
     }
 
     /// The longest chunk, cut at a place, if it then fits: a shorter text may have more ids.
-    fn up_to(&self, text: &str, longest: Chunk, place: usize) -> Result<Option<Chunk>> {
+    fn up_to(&mut self, text: &str, longest: Chunk, place: usize) -> Result<Option<Chunk>> {
         let Chunk { start, end, tokens } = longest;
-        let tokens = if place == end {
-            tokens
-        } else if self.is_cut(text, place) {
-            tokens - self.count(text, place, end)?
-        } else {
-            self.count(text, start, place)?
-        };
+        let tokens = if place == end { tokens } else { self.count(text, start, place)? };
         Ok((tokens <= self.settings.limit).then_some(Chunk { start, end: place, tokens }))
     }
 
@@ -197,21 +199,12 @@ impl<'a> Chunker<'a> {
         Ok(low)
     }
 
-    fn may_be_shared(&self, text: &str, low: usize, place: usize, end: usize) -> Result<bool> {
-        Ok(place == low || self.is_cut(text, place) || self.count(text, place, end)? <= self.settings.overlap)
+    fn may_be_shared(&mut self, text: &str, low: usize, place: usize, end: usize) -> Result<bool> {
+        Ok(place == low || self.count(text, place, end)? <= self.settings.overlap)
     }
 
-    /// Whether counts add up at a place that is not the start or the end of the text.
-    fn is_cut(&self, text: &str, place: usize) -> bool {
-        let before = text[..place].char_indices().next_back().map_or(0, |(at, _)| at);
-        self.cuts.as_ref().is_some_and(|cuts| cuts.last(text, before..place).is_some())
-    }
-
-    fn count(&self, text: &str, start: usize, end: usize) -> Result<u64> {
-        let mut count = Count::default();
-        let counted = self.tokenizer.encode(&text[start..end], self.policy, &mut count);
-        counted.map_err(|error| error.shifted(start))?;
-        Ok(count.0)
+    fn count(&mut self, text: &str, start: usize, end: usize) -> Result<u64> {
+        self.state.ruler.count(&self.counter, text, start..end, self.sure)
     }
 }
 
@@ -257,7 +250,7 @@ impl Tokenizer {
     ) -> Result<Vec<Chunk>> {
         check(settings)?;
         self.segmenter().check(text, policy).map_err(|error| error.placed(text))?;
-        let mut state = State::new(settings.boundary);
+        let mut state = State::new(settings);
         let mut chunker = Chunker::new(self, policy, settings, &mut state);
         let mut chunks = Vec::new();
         while let Some(chunk) = chunker.next(text, true).map_err(|error| error.placed(text))? {

@@ -3,6 +3,8 @@
 mod boundaries;
 mod chunk_stream;
 mod chunks;
+mod sentences;
+mod words;
 
 pub use boundaries::{Boundary, places};
 pub use chunk_stream::{ChunkStream, Streamed};

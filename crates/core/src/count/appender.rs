@@ -4,13 +4,22 @@
 //! tokens that may have begun (`Matcher::open`), pieces that may be split differently (`count::tail`), and tokens of a piece
 //! that may merge differently (`merge::prefixes`).
 
-use crate::count::cuts::Cuts;
+use crate::count::counter::{As, Counter, Parts};
 use crate::count::marks::{Marks, Stamp};
+use crate::count::run::Run;
+use crate::count::stretch::SHORT;
 use crate::count::tail::{Known, Split, Stages};
-use crate::encode::Count;
 use crate::error::{Error, Kind, Result};
+use crate::interrupt;
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, admit};
+use crate::utf8::boundary;
+
+/// Text of no more bytes behind a cut is counted by itself.
+const FEW: usize = Parts::BYTES;
+
+/// So many bytes before the end are looked through for cuts again.
+const AGAIN: usize = 8;
 
 /// The bytes that are read at once if only the question matters whether they fit.
 const AT_ONCE: usize = 1 << 16;
@@ -19,12 +28,11 @@ const AT_ONCE: usize = 1 << 16;
 ///
 /// Appending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
 /// any parts and any number of counts, also if it is one endless word; a text in many parts that is counted once takes
-/// little more time than encoding it. Three kinds of tokenizers take longer. With normalizers, `prefix_space`, added
-/// tokens that depend on their neighbours, or a pattern that another engine than the automaton runs, each count encodes
-/// the whole text; with several patterns in a row, the text since the last cut; and if the vocabulary is not proper,
-/// the piece at the end.
+/// little more time than encoding it. Where a text has no cut for long and is not one piece (a pattern that another engine
+/// than the automaton runs, say), each count encodes the text since the last cut.
 ///
-/// Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes.
+/// Memory: the text, and eight bytes for each byte in pieces of more than a thousand bytes; some forty for each byte of
+/// pieces that are not parts of the text.
 ///
 /// Tokenizer and policy have to be the same in all calls.
 ///
@@ -52,6 +60,10 @@ pub struct Appender {
     pending: Vec<u8>,
     state: State,
     known: Known,
+    /// Short parts that were counted lately.
+    parts: Parts,
+    /// The run that the text behind the last cut is, if it is long.
+    run: Option<Run>,
     /// The length and the count of the text of the last query.
     counted: Option<(usize, u64)>,
     marks: Marks,
@@ -60,11 +72,30 @@ pub struct Appender {
 /// How far the text was counted, which a mark stores.
 #[derive(Clone, Debug, Default)]
 struct State {
-    /// The ids of all that is certain.
+    /// The last cut that is certain, or the start of the text, and the ids before it.
+    cut: usize,
     total: u64,
+    /// Up to here there is no cut behind that.
+    looked: usize,
+    /// The text behind the cut, if it is long.
+    tail: Option<Tail>,
+}
+
+/// Text behind a cut that is followed through its stages.
+#[derive(Clone, Debug)]
+struct Tail {
     /// Before it no added token is to come: up to here the text was read.
     settled: usize,
+    /// The ids of all that is certain.
+    total: u64,
     split: Split,
+}
+
+impl State {
+    /// What the text behind the cut is counted as.
+    fn what(&self) -> As {
+        if self.cut == 0 { As::Text } else { As::GoingOn }
+    }
 }
 
 /// A place of a text that grows, to come back to.
@@ -90,6 +121,8 @@ impl Appender {
             pending: Vec::new(),
             state: State::default(),
             known: Known::default(),
+            parts: Parts::default(),
+            run: None,
             counted: None,
             marks: Marks::new(),
         }
@@ -184,60 +217,38 @@ impl Appender {
         if let Some((_, count)) = self.counted.filter(|&(length, _)| length == self.text.len()) {
             return Ok(count);
         }
-        let count = self.count_anew(tokenizer, policy).map_err(|error| error.placed(&self.text))?;
+        let counter = Counter::with(tokenizer, policy, std::mem::take(&mut self.parts));
+        let count = self.count_anew(&counter);
+        let count = count.map_err(|error| counter.as_of_whole(error, &self.text));
+        self.parts = counter.into_parts();
+        let count = count?;
         self.counted = Some((self.text.len(), count));
         Ok(count)
     }
 
-    fn count_anew(&mut self, tokenizer: &Tokenizer, policy: Policy) -> Result<u64> {
-        let stages = Stages::new(tokenizer, policy);
-        self.settle(stages.as_ref(), tokenizer, policy)?;
-        let Self { text, state, known, .. } = self;
-        let Some(stages) = stages else {
-            return count(tokenizer, policy, text, state.settled).map(|rest| state.total + rest);
-        };
-        if state.settled == text.len() {
-            return state.split.count(&stages, known, text).map(|rest| state.total + rest);
-        }
-        // A possible beginning of an added token is text until it is completed, or contains a shorter one.
-        let found = stages.added.and_then(|added| added.find(&text[state.settled..]).next());
-        let end = found.map_or(text.len(), |found| state.settled + found.start);
-        let mut now = state.clone();
-        now.split.read(&stages, known, text, end, &mut now.total)?;
-        let before = now.total + now.split.count(&stages, known, text)?;
-        if end == text.len() { Ok(before) } else { count(tokenizer, policy, text, end).map(|rest| before + rest) }
-    }
-
-    /// Counts the part that more text cannot change.
-    fn settle(&mut self, stages: Option<&Stages>, tokenizer: &Tokenizer, policy: Policy) -> Result<()> {
-        let Self { text, state, known, .. } = self;
-        let Some(stages) = stages else {
-            // Only whole parts between cuts are certain, and no cut where an added token may have begun before it.
-            let Some(cuts) = Cuts::new(tokenizer, policy) else { return Ok(()) };
-            let added = tokenizer.segmenter().matcher(policy);
-            let open = added.and_then(|added| added.open(text.as_bytes(), state.settled)).unwrap_or(text.len());
-            if let Some(cut) = cuts.last(text, state.settled..open) {
-                state.total += count(tokenizer, policy, &text[..cut], state.settled)?;
-                state.settled = cut;
+    fn count_anew(&mut self, counter: &Counter) -> Result<u64> {
+        interrupt::check()?;
+        let Self { text, state, known, run, .. } = self;
+        let (looked, until) = (state.cut.max(state.looked), counter.sure(text));
+        if looked < until {
+            if let Some(cut) = counter.cuts.last(text, looked..until) {
+                state.total += counter.count(text, state.cut..cut, state.what())?;
+                state.cut = cut;
+                state.tail = None;
+                known.forget(cut);
             }
-            return Ok(());
-        };
-        loop {
-            let settled = state.settled;
-            let rest = &text[settled..];
-            let added = stages.added.filter(|added| rest.bytes().any(|byte| added.may_start(byte)));
-            let open = added.and_then(|added| added.open(text.as_bytes(), settled));
-            let found = added.and_then(|added| added.find(rest).next().map(|found| (added.token(found.token), found)));
-            let before_open = |at: &usize| open.is_none_or(|open| *at < open);
-            let token = found.filter(|(_, found)| before_open(&(settled + found.start)));
-            let end = token.map_or(open.unwrap_or(text.len()), |(_, found)| settled + found.start);
-            state.split.read(stages, known, text, end, &mut state.total)?;
-            state.settled = end;
-            let Some((token, found)) = token else { return Ok(()) };
-            admit(token, policy).map_err(|error| error.at(end))?;
-            state.total += state.split.count(stages, known, text)? + 1;
-            state.settled = settled + found.end;
-            state.split = Split::new(stages, state.settled);
+            // With more text in view a place can turn out to be one.
+            state.looked = boundary(text, until.saturating_sub(AGAIN));
+        }
+        let State { cut, total, .. } = *state;
+        match &counter.stages {
+            Some(stages) if text.len() - cut > FEW => {
+                let tail =
+                    state.tail.get_or_insert_with(|| Tail { settled: cut, total, split: Split::new(stages, cut) });
+                tail.settle(stages, counter, known, text)?;
+                tail.count(stages, counter, known, text)
+            }
+            _ => count_open(counter, text, state, run).map(|open| total + open),
         }
     }
 
@@ -259,6 +270,8 @@ impl Appender {
         self.pending.clone_from(&mark.pending);
         self.state.clone_from(&mark.state);
         self.known.truncate(mark.stamp.length);
+        self.run = self.run.take().filter(|run| run.start() < mark.stamp.length);
+        self.run = self.run.take().and_then(|mut run| run.truncate(mark.stamp.length).then_some(run));
         self.counted = None;
         true
     }
@@ -283,7 +296,7 @@ impl Appender {
             self.append(&rest[..end])?;
             rest = &rest[end..];
             self.count(tokenizer, policy)?;
-            if self.least(tokenizer, policy) > limit {
+            if self.least(tokenizer) > limit {
                 return Ok(false);
             }
         }
@@ -293,24 +306,82 @@ impl Appender {
 
     /// A lower bound of the ids of any longer text.
     pub(super) fn certain(&self) -> u64 {
-        let start = self.state.split.start().unwrap_or(self.state.settled);
-        self.state.total + u64::from(start < self.text.len())
+        let State { cut, total, tail, .. } = &self.state;
+        let (start, total) = match tail {
+            Some(tail) => (tail.split.start().unwrap_or(tail.settled), tail.total),
+            None => (*cut, *total),
+        };
+        total + u64::from(start < self.text.len())
     }
 
     /// The fewest ids of any longer text that begins with the text counted last.
     ///
     /// Time: the length of the longest token.
-    pub(super) fn least(&self, tokenizer: &Tokenizer, policy: Policy) -> u64 {
-        let is_settled = self.state.settled == self.text.len();
-        let within = Stages::new(tokenizer, policy).filter(|_| is_settled);
-        let within = within.map_or(0, |_| self.state.split.least(&self.known, tokenizer.longest_token()));
-        self.certain().max(self.state.total + within)
+    pub(super) fn least(&self, tokenizer: &Tokenizer) -> u64 {
+        let tail = self.state.tail.as_ref().filter(|tail| tail.settled == self.text.len());
+        let least = tail
+            .map_or(0, |tail| tail.total + tail.split.least(&self.known, tokenizer.model(), tokenizer.longest_token()));
+        self.certain().max(least)
     }
 }
 
-/// The number of ids of the text from `start` on. Errors are placed in the text.
-pub(super) fn count(tokenizer: &Tokenizer, policy: Policy, text: &str, start: usize) -> Result<u64> {
-    let mut count = Count::default();
-    tokenizer.encode(&text[start..], policy, &mut count).map_err(|error| error.shifted(start))?;
-    Ok(count.0)
+impl Tail {
+    /// Counts the part that more text cannot change.
+    fn settle(&mut self, stages: &Stages, counter: &Counter, known: &mut Known, text: &str) -> Result<()> {
+        loop {
+            let settled = self.settled;
+            let rest = &text[settled..];
+            let added = stages.added.filter(|added| rest.bytes().any(|byte| added.may_start(byte)));
+            let open = added.and_then(|added| added.open(text.as_bytes(), settled));
+            let found = added.and_then(|added| added.find(rest).next().map(|found| (added.token(found.token), found)));
+            let before_open = |at: &usize| open.is_none_or(|open| *at < open);
+            let token = found.filter(|(_, found)| before_open(&(settled + found.start)));
+            let end = token.map_or(open.unwrap_or(text.len()), |(_, found)| settled + found.start);
+            self.split.read(stages, known, text, end, &mut self.total)?;
+            self.settled = end;
+            let Some((token, found)) = token else { return Ok(()) };
+            admit(token, counter.policy).map_err(|error| error.at(end))?;
+            self.total += self.split.count(stages, known, text)? + 1;
+            self.settled = settled + found.end;
+            self.split = Split::new(stages, self.settled);
+        }
+    }
+
+    /// The number of ids of the text so far.
+    fn count(&mut self, stages: &Stages, counter: &Counter, known: &mut Known, text: &str) -> Result<u64> {
+        if self.settled == text.len() {
+            return self.split.count(stages, known, text).map(|rest| self.total + rest);
+        }
+        // A possible beginning of an added token is text until it is completed, or contains a shorter one.
+        let found = stages.added.and_then(|added| added.find(&text[self.settled..]).next());
+        let end = found.map_or(text.len(), |found| self.settled + found.start);
+        let mut now = self.clone();
+        now.split.read(stages, known, text, end, &mut now.total)?;
+        let before = now.total + now.split.count(stages, known, text)?;
+        counter.count(text, end..text.len(), As::GoingOn).map(|rest| before + rest)
+    }
+}
+
+/// The number of ids of the text behind the last cut. A long one should be a run: what was counted of it is not read again.
+fn count_open(counter: &Counter, text: &str, state: &State, run: &mut Option<Run>) -> Result<u64> {
+    let (start, what) = (state.cut, state.what());
+    if text.len() - start > SHORT {
+        if run.as_ref().is_none_or(|run| run.start() != start) {
+            *run = match counter.first_joined(text, start) {
+                Some(first) => Run::new(counter, text, start, what, first)?,
+                None => None,
+            };
+        }
+        if let Some(run) = run {
+            // An added token may begin further right.
+            let until = counter.sure(text);
+            if until > run.end() {
+                run.extend(counter, text, until)?;
+            }
+            if text.len() - run.end() <= SHORT {
+                return run.count_with(counter, text);
+            }
+        }
+    }
+    counter.count(text, start..text.len(), what)
 }

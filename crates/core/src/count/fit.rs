@@ -1,18 +1,19 @@
 //! The longest prefix, or suffix, of a text within a token budget.
 //!
 //! Counts are not monotone: one more character can lower the count. But they add up at cuts, so that a text beyond a cut has
-//! more ids than the text before it. So the text is counted from cut to cut as long as it fits, and then in parts of a
-//! growing text; at last one character at a time, counting each place, until no longer text can fit.
-//!
-//! Weakness: tokenizers without cuts, which count each place from the end of the text on.
+//! no fewer ids than the text before it. So the part ends between the last cut up to which the text fits and the next one
+//! (`count::stretch`). From the right it begins between two cuts, as a text by itself, which can have more ids there, or
+//! fewer, than the text that goes on.
 
-use crate::count::appender::{Appender, count};
-use crate::count::cuts::Cuts;
+use crate::count::appender::Appender;
+use crate::count::counter::{As, Counter};
 use crate::count::prepender::Prepender;
-use crate::count::tail::Stages;
+use crate::count::ruler::Ruler;
+use crate::count::stretch::Fit;
 use crate::error::Result;
-use crate::pipeline::Tokenizer;
+use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
+use crate::utf8::boundary;
 
 /// Bytes counted at once for each id that is left: fewer than ids usually have, so that they mostly fit.
 const FOR_A_TOKEN: u64 = 3;
@@ -20,6 +21,9 @@ const FOR_A_TOKEN: u64 = 3;
 /// The most and the fewest bytes that are counted at once.
 const MOST: u64 = 1 << 16;
 const FEWEST: usize = 32;
+
+/// No cut is looked for further away, in bytes, on the right side: a piece may be that long.
+const LONG: usize = 1024;
 
 /// Which end of a text is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,25 +34,13 @@ pub enum Side {
     Right,
 }
 
-/// The longest part of a text that fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fit {
-    /// Where it ends, or on the right side where it starts, in bytes.
-    pub at: usize,
-    /// How many ids it has.
-    pub tokens: u64,
-    /// Whether more text would not change that: no longer text that begins with this one has a longer beginning that fits.
-    /// Never on the right side.
-    pub decided: bool,
-}
-
 impl Tokenizer {
     /// The longest beginning of a text that has at most `limit` ids, cut between characters; on the right side the
     /// longest end. It may be empty.
     ///
     /// Reads little more than the limit needs; inside one long piece, at most the length of `limit` of the longest
-    /// tokens. Tokenizers whose texts cannot be cut (see [`Appender`]) try each place from the end of the text on: time
-    /// that grows with the square of the text.
+    /// tokens. In more than 256 bytes without a cut that are not one piece (see [`Appender`]) it bisects: then the part fits,
+    /// and no part of up to 32 characters more does, but a longer one may.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], for the text that was read.
@@ -75,32 +67,7 @@ impl Tokenizer {
     }
 
     fn fit_left(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
-        let Some(cuts) = Cuts::new(self, policy) else {
-            let can_follow = Stages::new(self, policy).is_some();
-            return if can_follow {
-                self.fit_from_left(text, policy, limit)
-            } else {
-                self.fit_by_trying(text, policy, limit, Side::Left)
-            };
-        };
-        let (mut start, mut left) = (0, limit);
-        let mut wanted = wanted_for(left);
-        while wanted >= FEWEST {
-            let near = (start + wanted..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
-            // Behind a long piece it may go on as fast.
-            let far = (near + wanted..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
-            let cut = cuts.last(text, start..near).or_else(|| cuts.first(text, near..far));
-            let Some(cut) = cut else { break };
-            let counted = count(self, policy, &text[..cut], start)?;
-            if counted > left {
-                wanted = wanted.min(cut - start) / 2;
-                continue;
-            }
-            (start, left) = (cut, left - counted);
-            wanted = wanted_for(left);
-        }
-        let fit = self.fit_from_left(&text[start..], policy, left).map_err(|error| error.shifted(start))?;
-        Ok(Fit { at: start + fit.at, tokens: limit - left + fit.tokens, ..fit })
+        Ruler::new(limit).fit(&Counter::new(self, policy), text, 0, limit, text.len())
     }
 
     /// As [`Tokenizer::fit_left`], one character after another.
@@ -135,7 +102,7 @@ impl Tokenizer {
                 return Ok(Fit { decided: true, ..fit });
             } else if end - looked >= longest {
                 looked = end;
-                if appender.least(self, policy) > limit {
+                if appender.least(self) > limit {
                     return Ok(Fit { decided: true, ..fit });
                 }
             }
@@ -144,35 +111,60 @@ impl Tokenizer {
     }
 
     fn fit_right(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
-        let Some(cuts) = Cuts::new(self, policy) else {
-            let can_follow = Stages::new(self, policy).is_some();
-            return if can_follow {
-                self.fit_from_right(text, policy, limit, None)
-            } else {
-                self.fit_by_trying(text, policy, limit, Side::Right)
-            };
-        };
+        let counter = Counter::new(self, policy);
+        let cuts = &counter.cuts;
+        // The text from `end` on goes on there, and leaves `left` ids.
         let (mut end, mut left) = (text.len(), limit);
         let mut wanted = wanted_for(left);
-        while wanted >= FEWEST {
-            let near = (0..=end.saturating_sub(wanted)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-            let far = (0..=near.saturating_sub(wanted)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-            let cut = cuts.first(text, near..end).filter(|&cut| cut < end).or_else(|| cuts.last(text, far..near));
-            let Some(cut) = cut else { break };
-            let counted = count(self, policy, &text[..end], cut)?;
-            if counted > left {
+        // The last cut before `end`, or the start of the text, from which the text does not fit as one that goes on.
+        let mut start = loop {
+            let near = boundary(text, end.saturating_sub(wanted.max(1)));
+            let cut = cuts.first(text, near..end).filter(|&cut| cut < end && wanted >= FEWEST);
+            let far = boundary(text, near.saturating_sub(wanted.max(LONG)));
+            let cut = cut.or_else(|| cuts.last(text, far..near)).or((far == 0).then_some(0));
+            // In a long piece no more is read than fits.
+            let Some(cut) = cut else { break 0 };
+            let tokens = counter.count(text, cut..end, As::GoingOn)?;
+            if tokens > left && wanted >= FEWEST {
                 wanted = wanted.min(end - cut) / 2;
                 continue;
             }
-            (end, left) = (cut, left - counted);
+            if tokens > left {
+                break cut;
+            }
+            if cut == 0 {
+                let tokens = counter.count(text, 0..end, As::Text)?;
+                if tokens <= left {
+                    return Ok(Fit { at: 0, tokens: limit - left + tokens, decided: false });
+                }
+                // By itself it has more ids than as one that goes on.
+                if let Some(cut) = cuts.first(text, 0..end).filter(|&cut| cut < end) {
+                    left -= counter.count(text, cut..end, As::GoingOn)?;
+                    end = cut;
+                }
+                break 0;
+            }
+            (end, left) = (cut, left - tokens);
             wanted = wanted_for(left);
+        };
+        loop {
+            if let Some((at, tokens)) = counter.longest_end(text, start, end, left)? {
+                return Ok(Fit { at, tokens: limit - left + tokens, decided: false });
+            }
+            start = end;
+            if counter.is_same_inside || start == text.len() {
+                return Ok(Fit { at: start, tokens: limit - left, decided: false });
+            }
+            // The first cut behind, with the ids that are left there.
+            (end, left) = match cuts.first(text, start..text.len()) {
+                Some(cut) => (cut, left + counter.count(text, start..cut, As::GoingOn)?),
+                None => (text.len(), limit),
+            };
         }
-        let fit = self.fit_from_right(&text[..end], policy, left, Some(&cuts))?;
-        Ok(Fit { tokens: limit - left + fit.tokens, ..fit })
     }
 
     /// As [`Tokenizer::fit_right`], one character before another.
-    fn fit_from_right(&self, text: &str, policy: Policy, limit: u64, cuts: Option<&Cuts>) -> Result<Fit> {
+    pub(super) fn fit_from_right(&self, text: &str, policy: Policy, limit: u64, cuts: Option<&Cuts>) -> Result<Fit> {
         let longest = self.longest_token();
         let most = limit.saturating_mul(longest as u64);
         let mut prepender = Prepender::new();
@@ -212,23 +204,6 @@ impl Tokenizer {
             before = tokens;
         }
         Ok(fit)
-    }
-
-    /// Every place, the longest part first.
-    fn fit_by_trying(&self, text: &str, policy: Policy, limit: u64, side: Side) -> Result<Fit> {
-        let places = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-        let places: Box<dyn Iterator<Item = usize>> = match side {
-            Side::Left => Box::new(places.collect::<Vec<_>>().into_iter().rev()),
-            Side::Right => Box::new(places),
-        };
-        for at in places {
-            let part = if side == Side::Left { &text[..at] } else { &text[at..] };
-            let tokens = count(self, policy, part, 0)?;
-            if tokens <= limit {
-                return Ok(Fit { at, tokens, decided: false });
-            }
-        }
-        Ok(Fit { at: if side == Side::Left { 0 } else { text.len() }, tokens: 0, decided: false })
     }
 }
 

@@ -77,6 +77,11 @@ impl Head {
         self.end + self.rows.len()
     }
 
+    /// Whether the piece of a row, or a match that its scan found, goes across a place.
+    pub(super) fn goes_across(&self, place: usize) -> bool {
+        self.rows[place - self.end..].iter().any(|row| row.piece < place || row.found < place)
+    }
+
     /// The fewest ids that any longer text has, if all text between added tokens is one piece; 0 if nothing better is known.
     /// `longest` is the length of the longest token.
     ///
@@ -98,7 +103,7 @@ impl Head {
         let place = text.len() - start;
         let bytes = &text.as_bytes()[start..];
         let width = place - self.front();
-        if let Some(token) = stages.added.and_then(|added| added.longest_at_start(bytes)) {
+        if let Some(token) = stages.added.and_then(|added| added.longest_at_start(&text[start..])) {
             let admitted = stages.tokenizer.added_token(token).is_some_and(|token| admit(token, policy).is_ok());
             let after = self.tokens(place - token.len());
             let tokens = if admitted { after.saturating_add(1) } else { FAULT };

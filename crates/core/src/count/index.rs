@@ -4,14 +4,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::count::cuts::Cuts;
+use crate::count::counter::{As, Counter};
 use crate::count::path::{Buffers, Path};
-use crate::encode::Count;
 use crate::error::{Error, Result};
 use crate::merge;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
-use crate::split::Pattern;
 
 /// About the distance of stored cuts, in bytes, which is counted again at both ends of an interval.
 const APART: usize = 64;
@@ -71,7 +69,8 @@ impl Index {
         looked: &mut usize,
         until: usize,
     ) -> Result<usize> {
-        let Some(found) = Cuts::new(tokenizer, policy) else { return Ok(0) };
+        let counter = Counter::new(tokenizer, policy);
+        let found = &counter.cuts;
         let mut start = 0;
         while let Some(near) = (start + APART.max(*looked)..until).find(|&at| text.is_char_boundary(at)) {
             let before = if *looked == 0 { found.last(text, start..near) } else { None };
@@ -80,11 +79,10 @@ impl Index {
                 break;
             };
             *looked = 0;
-            let mut count = Count::default();
-            tokenizer.encode(&text[start..cut], policy, &mut count).map_err(|error| error.shifted(start))?;
-            if let Some(&(at, before)) = self.cuts.last() {
-                self.cuts.push((at + cut - start, before + count.0));
-            }
+            let &(at, before) = self.cuts.last().unwrap_or(&(0, 0));
+            let what = if at == 0 { As::Text } else { As::GoingOn };
+            let tokens = counter.count(text, start..cut, what)?;
+            self.cuts.push((at + cut - start, before + tokens));
             start = cut;
         }
         Ok(start)
@@ -93,11 +91,13 @@ impl Index {
     /// The text after the last cut.
     fn end(&mut self, tokenizer: &Tokenizer, rest: &str, policy: Policy) -> Result<()> {
         let start = self.cuts.last().map_or(0, |&(at, _)| at);
-        let (segmenter, added) = (tokenizer.segmenter(), tokenizer.segmenter().matcher(policy));
-        let no_patterns = segmenter.only_patterns().is_some_and(|patterns| patterns.iter().all(Pattern::is_whole));
-        if no_patterns && merge::is_linear(tokenizer.vocab()) && added.is_none_or(|added| !added.minds_context()) {
+        let counter = Counter::new(tokenizer, policy);
+        if let Some(stages) = counter.stages.as_ref().filter(|stages| stages.growing.is_whole())
+            && merge::is_linear(tokenizer.vocab())
+        {
             let mut at = 0;
-            let tokens = added.into_iter().flat_map(|added| added.find(rest)).map(|found| found.start..found.end);
+            let tokens =
+                stages.added.into_iter().flat_map(|added| added.find(rest)).map(|found| found.start..found.end);
             for token in tokens.chain(std::iter::once(rest.len()..rest.len())) {
                 let piece = at..token.start;
                 if piece.len() > APART {
@@ -109,7 +109,7 @@ impl Index {
             }
         }
         // The rest is counted when it is queried; only errors must be reported now.
-        tokenizer.encode(rest, policy, &mut Count::default())?;
+        counter.count(rest, 0..rest.len(), if start == 0 { As::Text } else { As::GoingOn })?;
         self.cuts.shrink_to_fit();
         Ok(())
     }
@@ -130,8 +130,10 @@ impl Index {
         range: Range<usize>,
     ) -> Result<u64> {
         let Range { start, end } = range;
-        let mut count = Count::default();
-        let first = self.cuts.partition_point(|&(at, _)| at < start);
+        let counter = Counter::new(tokenizer, policy);
+        let count = |part: Cow<str>, what| counter.count(&part, 0..part.len(), what);
+        let is_counted = counter.is_same_inside || start == 0;
+        let first = self.cuts.partition_point(|&(at, _)| if is_counted { at < start } else { at <= start });
         let last = self.cuts.partition_point(|&(at, _)| at <= end);
         if last.saturating_sub(first) < 2 {
             let interval = text(start..end)?;
@@ -139,13 +141,10 @@ impl Index {
             if let Some((piece, path)) = self.paths.get(path).filter(|(piece, _)| piece.start <= start) {
                 return self.count_on(path, tokenizer, interval.as_bytes(), start - piece.start);
             }
-            tokenizer.encode(&interval, policy, &mut count)?;
-            return Ok(count.0);
+            return count(interval, As::Text);
         }
         let ((left, before), (right, after)) = (self.cuts[first], self.cuts[last - 1]);
-        tokenizer.encode(&text(start..left)?, policy, &mut count)?;
-        tokenizer.encode(&text(right..end)?, policy, &mut count)?;
-        Ok(count.0 + after - before)
+        Ok(count(text(start..left)?, As::Text)? + count(text(right..end)?, As::GoingOn)? + after - before)
     }
 
     /// The number of ids of an interval of one piece.
@@ -189,10 +188,7 @@ impl Builder {
     /// As [`Tokenizer::encode`], placed in the bytes of the whole text.
     pub fn push(&mut self, tokenizer: &Tokenizer, part: &str, policy: Policy) -> Result<()> {
         self.rest.push_str(part);
-        // Near the end an added token may not be there as a whole, nor the character behind a cut.
-        let unsure = tokenizer.segmenter().longest_added() + 4;
-        let until = self.rest.len().saturating_sub(unsure);
-        let until = (0..=until).rev().find(|&at| self.rest.is_char_boundary(at)).unwrap_or(0);
+        let until = Counter::new(tokenizer, policy).sure(&self.rest);
         let start = self.start();
         let cut = self.index.cut(tokenizer, &self.rest, policy, &mut self.looked, until);
         self.rest.drain(..cut.map_err(|error| placed(error, start))?);

@@ -5,13 +5,17 @@
 //! away: counts add up there.
 
 mod appender;
-mod cuts;
+mod counter;
 mod fit;
 mod head;
 mod index;
 mod marks;
 mod path;
 mod prepender;
+mod rows;
+mod ruler;
+mod run;
+mod stretch;
 mod tail;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -19,7 +23,9 @@ mod tests;
 mod until;
 
 pub use appender::{Appender, Mark};
-pub(crate) use cuts::Cuts;
-pub use fit::{Fit, Side};
+pub(crate) use counter::Counter;
+pub use fit::Side;
 pub use index::{Builder, Index};
 pub use prepender::{FrontMark, Prepender};
+pub(crate) use ruler::Ruler;
+pub use stretch::Fit;

@@ -1,13 +1,13 @@
 //! A text that grows at its front and can be counted at any time; `count::head` has the counts of its places.
 
-use crate::count::appender::count;
-use crate::count::cuts::Cuts;
+use crate::count::counter::{As, Counter};
 use crate::count::head::{Buffers, FAULT, Head};
 use crate::count::marks::{Marks, Stamp};
 use crate::count::tail::Stages;
-use crate::error::Result;
+use crate::error::{Kind, Result};
+use crate::interrupt;
 use crate::merge;
-use crate::pipeline::Tokenizer;
+use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
 
 /// More bytes of text than this are counted from their first cut on, and a cut is searched for after as many.
@@ -19,10 +19,9 @@ const KEPT: usize = 1024;
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
 /// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
-/// any parts and any number of counts, also if it is one endless word. Three kinds of tokenizers take longer. With
-/// normalizers, `prefix_space`, added tokens that depend on their neighbours, or a pattern that another engine than the
-/// automaton runs, each count encodes the whole text; with several patterns in a row, some hundred bytes; and if the
-/// vocabulary is not proper, it merges the piece at the front.
+/// any parts and any number of counts, also if it is one endless word. Two kinds of tokenizers take longer: if the stages
+/// before the model are more than one pattern, each count encodes the text up to the first cut that is some hundred bytes
+/// away; and if the vocabulary is not proper, it merges the piece at the front.
 ///
 /// Memory: the text twice, and forty bytes for each byte since the first cut and in heads of more than a thousand bytes
 /// without any.
@@ -103,55 +102,64 @@ impl Prepender {
     /// # Errors
     /// As [`Tokenizer::encode`] of the text, each time until it is rolled back.
     pub fn count(&mut self, tokenizer: &Tokenizer, policy: Policy) -> Result<u64> {
-        let cuts = Cuts::new(tokenizer, policy);
+        let counter = Counter::new(tokenizer, policy);
         let length = self.text().len();
-        self.count_at_once(tokenizer, policy, cuts.as_ref());
-        let Some(stages) = Stages::new(tokenizer, policy) else {
+        self.count_at_once(&counter)?;
+        let Some(stages) = &counter.stages else {
             // Text that cannot be encoded is encoded whole, for the place of the error.
             let head = self.heads.last().filter(|head| head.after != FAULT);
             let (end, after) = head.map_or((0, 0), |head| (head.end, head.after));
-            let head = count(tokenizer, policy, &self.text()[..length - end], 0);
-            return head.map(|head| head + after).map_err(|error| error.placed(self.text()));
+            let head = counter.count(self.text(), 0..length - end, As::Text);
+            return head.map(|head| head + after).map_err(|error| counter.as_of_whole(error, self.text()));
         };
         let mut looked = self.heads.last().map_or(0, |head| head.rows.len());
         while let Some(head) = self.heads.last_mut().filter(|head| head.front() < length) {
+            interrupt::check()?;
             let text = &self.text[self.start..];
             let next = text[..length - head.front()].chars().next_back().map_or(1, char::len_utf8);
-            head.prepend(&stages, policy, text, length - head.front() - next, &mut self.buffers);
+            head.prepend(stages, policy, text, length - head.front() - next, &mut self.buffers);
             if head.rows.len() >= looked + AT_ONCE {
                 looked = head.rows.len();
-                self.drop_rows(cuts.as_ref());
+                self.drop_rows(&counter.cuts);
             }
         }
         match self.heads.last().map_or(0, |head| head.tokens(length)) {
             // Its place is found by encoding it.
-            FAULT => count(tokenizer, policy, self.text(), 0).map_err(|error| error.placed(self.text())),
+            FAULT => counter.count(self.text(), 0..length, As::Text).map_err(|error| error.placed(self.text())),
             tokens => Ok(tokens),
         }
     }
 
     /// Counts text that came at once from its first cut on.
-    fn count_at_once(&mut self, tokenizer: &Tokenizer, policy: Policy, cuts: Option<&Cuts>) {
-        let (text, Some(head)) = (&self.text[self.start..], self.heads.last()) else { return };
+    fn count_at_once(&mut self, counter: &Counter) -> Result<()> {
+        let (text, Some(head)) = (&self.text[self.start..], self.heads.last()) else { return Ok(()) };
         let front = text.len() - head.front();
-        let Some(cut) = cuts.filter(|_| front > AT_ONCE).and_then(|cuts| first_cut(cuts, text, 0, front)) else {
-            return;
+        let Some(cut) = (front > AT_ONCE).then(|| first_cut(&counter.cuts, text, 0, front)).flatten() else {
+            return Ok(());
         };
-        let counted = count(tokenizer, policy, &text[..text.len() - head.end], cut);
-        let (end, after) = (text.len() - cut, head.after.saturating_add(counted.unwrap_or(FAULT)));
+        let tokens = match counter.count(text, cut..text.len() - head.end, As::GoingOn) {
+            Err(error) if error.kind == Kind::Interrupted => return Err(error),
+            tokens => tokens.unwrap_or(FAULT),
+        };
+        let (end, after) = (text.len() - cut, head.after.saturating_add(tokens));
         if head.rows.len() < KEPT {
             self.heads.pop();
         }
         self.heads.push(Head::new(end, after));
+        Ok(())
     }
 
     /// Begins a new part at a cut among the last rows, if there is one.
-    fn drop_rows(&mut self, cuts: Option<&Cuts>) {
+    fn drop_rows(&mut self, cuts: &Cuts) {
         let (text, Some(head)) = (&self.text[self.start..], self.heads.last_mut()) else { return };
         let front = text.len() - head.front();
         let near = (front + 2 * AT_ONCE..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
-        let cut = cuts.and_then(|cuts| first_cut(cuts, text, front, near.min(text.len() - head.end)));
+        let cut = first_cut(cuts, text, front, near.min(text.len() - head.end));
         let Some(end) = cut.map(|cut| text.len() - cut).filter(|&end| end > head.end) else { return };
+        // A piece that goes across would be counted otherwise than its rows say.
+        if head.goes_across(end) {
+            return;
+        }
         let rows = head.rows.split_off(end - head.end);
         let next = Head { end, after: head.tokens(end), stretch: head.stretch.max(end), rows };
         head.stretch = end;

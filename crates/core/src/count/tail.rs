@@ -5,14 +5,13 @@
 //! stopped, so that nothing is read twice. The tokens of a piece that grows are those
 //! of its prefixes (`merge::prefixes`), so that one endless piece is linear as well.
 
-use crate::encode::Count;
+use crate::count::rows::Rows;
+use crate::encode::{Compiled, Count};
 use crate::error::Result;
-use crate::merge::{self, Prefixes};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Treat, Visit};
 use crate::split::added::Matcher;
 use crate::split::{Growing, GrowingPiece, Seams};
-use crate::vocab::Candidates;
 
 /// Text of at least this many bytes is counted up to its last seam.
 const AT_ONCE: usize = 64;
@@ -34,7 +33,10 @@ impl<'t> Stages<'t> {
     /// the pattern cannot be followed.
     pub(super) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Option<Self> {
         let segmenter = tokenizer.segmenter();
-        let added = segmenter.matcher(policy);
+        // Where there are both, some are found within what others leave.
+        let ((added, None) | (None, added)) = (segmenter.matcher(policy), segmenter.normalized_matcher(policy)) else {
+            return None;
+        };
         if added.is_some_and(Matcher::minds_context) {
             return None;
         }
@@ -59,9 +61,8 @@ pub(super) struct Split {
 #[derive(Default)]
 pub(super) struct Known {
     pieces: Vec<Piece>,
-    /// Prefixes that are not used.
-    spare: Prefixes,
-    found: Candidates,
+    /// Rows that are not used.
+    spare: Rows,
 }
 
 /// The state of one piece.
@@ -70,7 +71,7 @@ struct Piece {
     /// Up to where it was encoded as a whole, and how many tokens it then had.
     encoded: (usize, u64),
     /// None of them until it is seen to grow.
-    prefixes: Prefixes,
+    rows: Rows,
 }
 
 impl Known {
@@ -78,11 +79,16 @@ impl Known {
     pub(super) fn truncate(&mut self, end: usize) {
         self.pieces.truncate(self.pieces.partition_point(|piece| piece.start < end));
         for piece in &mut self.pieces {
-            piece.prefixes.truncate(end - piece.start);
+            piece.rows.truncate(end - piece.start);
             if piece.encoded.0 > end {
                 piece.encoded = (piece.start, 0);
             }
         }
+    }
+
+    /// Drops the state before a place of the text.
+    pub(super) fn forget(&mut self, before: usize) {
+        self.pieces.drain(..self.pieces.partition_point(|piece| piece.start < before));
     }
 
     /// The number of tokens of a piece. Errors are placed in the text.
@@ -91,7 +97,7 @@ impl Known {
         if end - start <= model.vocab.longest() && model.is_whole(text.as_bytes(), start, end) {
             return Ok(1);
         }
-        let is_linear = merge::is_linear(&model.vocab);
+        let is_linear = Rows::can(model);
         let at = match self.place(start) {
             // Asked for again, it grows.
             Ok(at) if is_linear && self.pieces[at].encoded.0 != end => at,
@@ -101,19 +107,17 @@ impl Known {
                 match known {
                     Ok(at) => self.pieces[at].encoded = encoded,
                     Err(at) => {
-                        let prefixes = std::mem::take(&mut self.spare);
-                        self.pieces.insert(at, Piece { start, encoded, prefixes });
+                        let rows = std::mem::take(&mut self.spare);
+                        self.pieces.insert(at, Piece { start, encoded, rows });
                     }
                 }
                 return Ok(encoded.1);
             }
         };
-        let prefixes = &mut self.pieces[at].prefixes;
-        let piece = &text.as_bytes()[start..end];
-        if prefixes.len() < piece.len() {
-            prefixes.extend(&model.vocab, piece, &mut self.found).map_err(|error| error.shifted(start))?;
-        }
-        Ok(u64::from(prefixes.count(piece.len())))
+        let rows = &mut self.pieces[at].rows;
+        let piece = &text[start..end];
+        rows.extend(model, piece)?;
+        rows.count(model, piece).map_err(|error| error.shifted(start))
     }
 
     /// The number of tokens of a piece that is final: of its prefixes nothing more is kept, unless it is long.
@@ -121,7 +125,7 @@ impl Known {
         let Ok(at) = self.place(start) else { return encode(stages, text, start, end) };
         let count = self.count(stages, text, start, end)?;
         if end - start < KEPT {
-            self.spare = self.pieces.remove(at).prefixes;
+            self.spare = self.pieces.remove(at).rows;
             self.spare.truncate(0);
         }
         Ok(count)
@@ -220,7 +224,7 @@ impl Split {
     /// 0 if nothing better is known. `longest` is the length of the longest token.
     ///
     /// A longer text has a piece end or a token end among the last places, and up to there the tokens are those of a prefix.
-    pub(super) fn least(&self, known: &Known, longest: usize) -> u64 {
+    pub(super) fn least(&self, known: &Known, model: &Compiled, longest: usize) -> u64 {
         let [piece, ..] = self.pieces.as_slice() else { return 0 };
         let (read, last) = (piece.at - piece.start, piece.at.saturating_sub(longest));
         // A piece may be one token without being merged, if it is not too long.
@@ -228,11 +232,8 @@ impl Split {
             return 0;
         }
         let Ok(at) = known.place(piece.start) else { return 0 };
-        let prefixes = &known.pieces[at].prefixes;
-        if prefixes.len() < read {
-            return 0;
-        }
-        (read - longest..=read).map(|length| u64::from(prefixes.count(length))).min().unwrap_or(0)
+        let rows = &known.pieces[at].rows;
+        if rows.len() < read { 0 } else { rows.least(model, read) }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Counting that stops soon after a limit.
 
-use crate::count::appender::count;
-use crate::count::cuts::Cuts;
-use crate::count::tail::Stages;
+use crate::count::counter::{As, Counter};
+use crate::count::stretch::Stretch;
 use crate::error::Result;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
+use crate::utf8::boundary;
 
 /// The fewest bytes read at once, and the bytes read for each token that the limit leaves.
 const LEAST: usize = 256;
@@ -18,8 +18,7 @@ impl Tokenizer {
     /// The number of ids of a text, if that is at most `limit`.
     ///
     /// Stops soon after the limit: a text of more bytes than `limit` of the longest tokens is not read at all,
-    /// and of others little more than the tokens that the limit leaves. Tokenizers with normalizers, `prefix_space`, added
-    /// tokens that take white space, or a pattern without seams read the whole text.
+    /// and of others little more than the tokens that the limit leaves.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], for the text that was read.
@@ -41,38 +40,43 @@ impl Tokenizer {
     }
 
     fn count_from_cut_to_cut(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
-        // The counted text ends at `start`.
-        let (mut start, mut counted) = (0, 0);
+        let counter = Counter::new(self, policy);
+        let as_at = |start: usize| if start == 0 { As::Text } else { As::GoingOn };
+        // The text that is counted ends at `start`.
+        let (mut start, mut tokens) = (0, 0);
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
-        let is_long = text.len() as u64 > limit;
-        let cuts = Cuts::new(self, policy);
-        if is_long && (cuts.is_some() || Stages::new(self, policy).is_some()) {
+        if text.len() as u64 > limit {
             let longest = self.longest_token() as u64;
             loop {
-                let left = limit - counted;
-                if (text.len() - start) as u64 > left.saturating_mul(longest) {
+                let left = limit - tokens;
+                if counter.never_empty && (text.len() - start) as u64 > left.saturating_mul(longest) {
                     return Ok(None);
                 }
                 let wanted = LEAST + left.saturating_mul(FOR_A_TOKEN).min(MOST) as usize;
-                let place = |wanted: usize| (start + wanted..text.len()).find(|&at| text.is_char_boundary(at));
-                let Some(near) = place(wanted) else { break };
-                let far = place(2 * wanted).unwrap_or(text.len());
-                let cut =
-                    cuts.as_ref().and_then(|cuts| cuts.last(text, start..near).or_else(|| cuts.first(text, near..far)));
+                let near = boundary(text, (start + wanted).min(text.len()));
+                let far = boundary(text, (near + wanted).min(text.len()));
+                if near == text.len() {
+                    break;
+                }
+                let cut = counter.cuts.last(text, start..near).or_else(|| counter.cuts.first(text, near..far));
+                let cut = cut.or_else(|| match counter.stages {
+                    Some(_) => None,
+                    None => Some(counter.cuts.first(text, far..text.len()).unwrap_or(text.len())),
+                });
                 let Some(cut) = cut else {
                     // A long piece: no more of it is read than can fit.
-                    let fit = self.fit_from_left(&text[start..], policy, left);
-                    let fit = fit.map_err(|error| error.shifted(start))?;
-                    return Ok((start + fit.at == text.len()).then_some(counted + fit.tokens));
+                    let stretch = Stretch { start, end: text.len(), what: as_at(start), is_open: true };
+                    let fit = counter.longest(text, stretch, left)?;
+                    return Ok((fit.at == text.len()).then_some(tokens + fit.tokens));
                 };
-                counted += count(self, policy, &text[..cut], start)?;
-                if counted > limit {
+                tokens += counter.count(text, start..cut, as_at(start))?;
+                if tokens > limit {
                     return Ok(None);
                 }
                 start = cut;
             }
         }
-        counted += count(self, policy, text, start)?;
-        Ok((counted <= limit).then_some(counted))
+        tokens += counter.count(text, start..text.len(), as_at(start))?;
+        Ok((tokens <= limit).then_some(tokens))
     }
 }

@@ -1,6 +1,6 @@
-//! Take the longest token that fits the one before, and go back where none does: linear, for proper vocabularies.
+//! Take the longest token that fits the one before, and go back where none does: linear.
 //!
-//! A sequence of tokens whose neighbours fit is the encoding of its bytes (`vocab::rules`), so that there is at most one
+//! A sequence of tokens whose neighbours fit is the encoding of its bytes (`fit`), so that there is at most one
 //! way to reach a place of the piece: the encoding of the text before it. A place without a continuation is therefore a dead
 //! end for good, and a bit marks it. Each place is passed once, and abandoned at most once: linear time.
 //!
@@ -10,7 +10,13 @@
 //! Source: the backtracking encoder of the crate `bpe` (rust-gems); there an automaton finds the tokens, here hashes of
 //! all prefixes and a bit set, which need no construction.
 
+use crate::error::Result;
+use crate::interrupt;
+use crate::merge::{FitBuffers, fit};
 use crate::vocab::{Candidates, NONE, Vocab};
+
+/// So many searches for tokens, and it is asked whether they are still wanted.
+const LOOKS: usize = 1024;
 
 /// The tokens so far and their lengths, and the places that lead nowhere.
 #[derive(Default)]
@@ -18,23 +24,31 @@ pub(super) struct Buffers {
     pub(super) taken: Vec<(u32, u32)>,
     dead: Vec<u64>,
     beginnings: Candidates,
+    pub(super) fitting: FitBuffers,
     /// The number of searches for tokens, which tests measure in place of time.
     pub(super) looks: usize,
 }
 
 /// Leaves the encoding of `piece` in `symbols`.
-pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols: &mut Vec<u32>) {
+///
+/// # Errors
+/// `Interrupted`.
+pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols: &mut Vec<u32>) -> Result<()> {
     buffers.taken.clear();
-    go_on(vocab, piece, 0, buffers);
+    go_on(vocab, piece, 0, buffers)?;
     symbols.clear();
     symbols.extend(buffers.taken.iter().map(|&(symbol, _)| symbol));
+    Ok(())
 }
 
 /// Leaves the encoding of `piece` in `taken`, where that of the bytes before `at` is: perhaps with other tokens than
 /// those that lead on, and shorter ones.
-pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Buffers) {
+///
+/// # Errors
+/// `Interrupted`.
+pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Buffers) -> Result<()> {
     let (tokens, rules) = (vocab.tokens(), vocab.rules());
-    let Buffers { taken, dead, beginnings, looks } = buffers;
+    let Buffers { taken, dead, beginnings, fitting, looks } = buffers;
     dead.clear();
     dead.resize(piece.len() / 64 + 1, 0);
     let mut last = taken.last().map_or(NONE, |&(symbol, _)| symbol);
@@ -44,6 +58,9 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
     while at < piece.len() {
         let text = &piece[at..];
         *looks += 1;
+        if looks.is_multiple_of(LOOKS) {
+            interrupt::check()?;
+        }
         tokens.look(text, beginnings);
         let next = loop {
             let Some(length) = beginnings.longest_below(below) else { break None };
@@ -54,7 +71,7 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
             }
             let Some(index) = tokens.beginning(text, length, beginnings) else { continue };
             let symbol = rules.symbol(index as usize);
-            if symbol != NONE && (last == NONE || rules.fit(last, symbol)) {
+            if symbol != NONE && fit(vocab, last, symbol, fitting) {
                 break Some((symbol, length));
             }
         };
@@ -64,7 +81,7 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
         } else {
             dead[at / 64] |= 1 << (at % 64);
             // There is an encoding, so that the first place leads on.
-            let Some((_, length)) = taken.pop() else { return };
+            let Some((_, length)) = taken.pop() else { return Ok(()) };
             (at, below) = (at - length as usize, length as usize);
             if taken.len() < given {
                 (given, below) = (taken.len(), usize::MAX);
@@ -72,4 +89,5 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
             last = taken.last().map_or(NONE, |&(symbol, _)| symbol);
         }
     }
+    Ok(())
 }

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::error::Result;
 use crate::vocab::{NONE, Rules};
 
 /// No neighbour on this side.
@@ -29,8 +30,16 @@ pub(super) struct Buffers {
     queue: BinaryHeap<Reverse<u64>>,
 }
 
-/// Merges `symbols`, which are bytes and become the encoding.
-pub(super) fn merge(rules: &Rules, buffers: &mut Buffers, symbols: &mut Vec<u32>) {
+/// So many entries of the heap, and it is asked whether they are still wanted.
+const ENTRIES: usize = 1024;
+
+/// Merges `symbols`, which are bytes and become the encoding, unless `ask` has an error, which it then returns.
+pub(super) fn merge(
+    rules: &Rules,
+    buffers: &mut Buffers,
+    symbols: &mut Vec<u32>,
+    ask: impl Fn() -> Result<()>,
+) -> Result<()> {
     let Buffers { nodes, queue } = buffers;
     nodes.clear();
     nodes.extend((0..).zip(symbols.iter()).map(|(at, &symbol): (u32, _)| Node {
@@ -38,7 +47,7 @@ pub(super) fn merge(rules: &Rules, buffers: &mut Buffers, symbols: &mut Vec<u32>
         previous: at.wrapping_sub(1),
         next: at + 1,
     }));
-    let Some(last) = nodes.last_mut() else { return };
+    let Some(last) = nodes.last_mut() else { return Ok(()) };
     last.next = END;
 
     let mut entries = std::mem::take(queue).into_vec();
@@ -46,7 +55,12 @@ pub(super) fn merge(rules: &Rules, buffers: &mut Buffers, symbols: &mut Vec<u32>
     entries.extend((0..nodes.len() as u32).filter_map(|at| entry(rules, nodes, at)));
     *queue = BinaryHeap::from(entries);
 
+    let mut taken = 0_usize;
     while let Some(top) = queue.pop() {
+        taken += 1;
+        if taken.is_multiple_of(ENTRIES) {
+            ask()?;
+        }
         let (value, at) = ((top.0 >> 32) as u32, top.0 as u32);
         if entry(rules, nodes, at) != Some(top) {
             continue;
@@ -64,6 +78,7 @@ pub(super) fn merge(rules: &Rules, buffers: &mut Buffers, symbols: &mut Vec<u32>
     }
     symbols.clear();
     symbols.extend(nodes.iter().map(|node| node.symbol).filter(|&symbol| symbol != NONE));
+    Ok(())
 }
 
 /// The entry of the pair that begins at `at`, if there is one and it merges.

@@ -3,6 +3,7 @@
 
 mod backtrack;
 mod compile;
+mod fit;
 mod greedy;
 mod heap;
 mod minimal;
@@ -12,19 +13,25 @@ mod prefixes;
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
 mod short;
+mod splits;
 mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
 mod windows;
 
+pub(crate) use self::fit::{Buffers as FitBuffers, fit};
 pub(crate) use self::prefixes::Prefixes;
 use crate::error::{Error, Kind, Result};
+use crate::interrupt;
 use crate::vocab::{Candidates, FIRST, NO_ID, NONE, Vocab};
 
 /// Vocabularies with longer tokens, in bytes, are left to the heap: looking for tokens at each place of a long piece
 /// could take that long each time.
 const LONGEST_LOOKED_FOR: usize = 1024;
+
+/// The same for vocabularies that are not proper, of which two tokens are merged to know whether they fit.
+const LONGEST_MERGED: usize = 256;
 
 /// Longer pieces of ASCII, in bytes, are not scanned. Other text begins with whole characters, of which `short` takes
 /// as many as it has places: measured, see docs/performance.md.
@@ -63,13 +70,13 @@ pub struct Scratch {
     beginnings: Candidates,
 }
 
-/// Appends the ids of `piece` to `ids`, by the fastest algorithm for it: a scan for short pieces, then `backtrack` or
-/// `windows` if the vocabulary is proper, else `heap`.
+/// Appends the ids of `piece` to `ids`, by the fastest algorithm for it: a scan for short pieces, `windows` for long ones,
+/// between them `backtrack` if the vocabulary is proper, else `heap`.
 ///
-/// Time: linear in the piece; n log n for vocabularies that are not proper.
+/// Time: linear in the piece; n log n for vocabularies with very long tokens.
 ///
 /// # Errors
-/// `Encode`, with the position in the piece, if one of its bytes has no token.
+/// `Encode`, with the position in the piece, if one of its bytes has no token; `Interrupted`.
 ///
 /// ```
 /// use bytepair_core::merge::{Scratch, encode};
@@ -86,8 +93,8 @@ pub fn encode(vocab: &Vocab, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<
     let linear = is_linear(vocab);
     let scans = !linear || piece.len() <= SCAN_OF_ASCII || !piece.is_ascii();
     if !(scans && short::merge(vocab, piece, ids)) {
-        if linear && piece.len() >= LONG {
-            windows::merge(vocab, piece, &mut scratch.backtrack, ids);
+        if piece.len() >= LONG && has_prefixes(vocab) {
+            windows::merge(vocab, piece, &mut scratch.backtrack, ids)?;
         } else {
             let merger = if linear { Merger::Backtrack } else { Merger::Heap };
             merger.merge(vocab, piece, scratch, ids)?;
@@ -144,7 +151,7 @@ impl Merger {
     /// Appends the ids of `piece` to `ids`.
     ///
     /// # Errors
-    /// `Encode`, with the position in the piece, if one of its bytes has no token; those of [`Merger::check`].
+    /// `Encode`, with the position in the piece, if one of its bytes has no token; those of [`Merger::check`]; `Interrupted`.
     ///
     /// ```
     /// use bytepair_core::merge::{Merger, Scratch};
@@ -166,9 +173,9 @@ impl Merger {
         }
         match self {
             Self::Naive => naive::merge(vocab.rules(), NONE, &mut scratch.naive, symbols),
-            Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols),
+            Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols, interrupt::check)?,
             Self::Table => table::merge(vocab, piece, &mut scratch.table, symbols),
-            Self::Backtrack => backtrack::merge(vocab, piece, &mut scratch.backtrack, symbols),
+            Self::Backtrack => backtrack::merge(vocab, piece, &mut scratch.backtrack, symbols)?,
             Self::Greedy => {
                 greedy::merge(vocab, piece, &mut scratch.beginnings, ids);
                 return Ok(());
@@ -183,14 +190,20 @@ impl Merger {
     }
 }
 
-/// Whether a vocabulary has encoders that are linear in the piece.
+/// Whether a vocabulary is proper, and has encoders that are linear in the piece.
 pub(crate) fn is_linear(vocab: &Vocab) -> bool {
     vocab.is_proper() && vocab.tokens().longest() <= LONGEST_LOOKED_FOR
 }
 
+/// Whether a vocabulary, proper or not, has the tokens of all prefixes of a piece in time that is linear in it
+/// ([`Prefixes`]).
+pub(crate) fn has_prefixes(vocab: &Vocab) -> bool {
+    vocab.tokens().longest() <= if vocab.is_proper() { LONGEST_LOOKED_FOR } else { LONGEST_MERGED }
+}
+
 /// Whether each byte of a piece has a token, and places can be counted.
 #[inline]
-fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
+pub(crate) fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
     if u32::try_from(piece.len()).is_err() {
         return Err(Error::piece_too_long());
     }

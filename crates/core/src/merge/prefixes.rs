@@ -1,24 +1,26 @@
-//! The last token and the token count of every prefix of a growing piece: for proper vocabularies.
+//! The last token and the number of ids of every prefix of a growing piece.
 //!
 //! The table of `table`, extended by one byte at a time: the last token of a prefix is the one token that ends there and
-//! fits the last token of the prefix before it (`vocab::rules`). No entry changes when the piece grows.
+//! fits the last token of the prefix before it (`fit`), in every vocabulary. No entry changes when the piece grows.
 //!
-//! Its weakness: eight bytes of memory for each byte of the piece.
+//! Its weakness: eight bytes of memory for each byte of the piece; and where the vocabulary is not proper, whether two
+//! fit takes merging them once.
 //!
 //! Source: the README of the crate `bpe` (rust-gems), its appending encoder; there an automaton over reversed tokens finds
 //! the tokens that end at a place, here hashes do.
 
 use crate::error::Result;
-use crate::merge::check;
+use crate::merge::{FitBuffers, check, fit};
 use crate::vocab::{Candidates, NONE, Rolling, Vocab};
 
 /// The prefixes of one piece, the empty one not among them.
 #[derive(Default)]
 pub(crate) struct Prefixes {
-    /// For the prefix of `i + 1` bytes: the symbol of its last token, and the number of its tokens.
+    /// For the prefix of `i + 1` bytes: the symbol of its last token, and the number of its ids.
     rows: Vec<(u32, u32)>,
     /// Where the last token starts, as long as nothing was forgotten, and its bytes.
     open: Option<(usize, Rolling)>,
+    buffers: FitBuffers,
 }
 
 impl Prefixes {
@@ -27,7 +29,7 @@ impl Prefixes {
         self.rows.len()
     }
 
-    /// The number of tokens of a prefix.
+    /// The number of ids of a prefix, as merging makes them.
     #[inline]
     pub(crate) fn count(&self, length: usize) -> u32 {
         length.checked_sub(1).map_or(0, |last| self.rows[last].1)
@@ -66,12 +68,13 @@ impl Prefixes {
         let checked = check(vocab, &piece[known..]).map_err(|error| error.shifted(known));
         let good = checked.as_ref().err().and_then(|error| error.byte).unwrap_or(piece.len());
         let (tokens, rules, endings) = (vocab.tokens(), vocab.rules(), vocab.endings());
+        let mut buffers = std::mem::take(&mut self.buffers);
         self.rows.reserve(good.saturating_sub(known));
         for end in known + 1..=good {
             let prefix = &piece[..end];
-            let made = |start: usize, symbol: u32| {
-                let fits = symbol != NONE && (start == 0 || rules.fit(self.last(start), symbol));
-                fits.then(|| (symbol, self.count(start) + 1))
+            let mut made = |start: usize, symbol: u32| {
+                let fits = symbol != NONE && fit(vocab, self.last(start), symbol, &mut buffers);
+                fits.then(|| (symbol, self.count(start) + vocab.ids_of_symbol(symbol)))
             };
             // Most often the last token goes on.
             let longer = self.open.map(|(start, token)| (start, token.pushed(piece[end - 1])));
@@ -98,6 +101,7 @@ impl Prefixes {
             self.rows.push(row);
             self.open = Some((start, token));
         }
+        self.buffers = buffers;
         checked
     }
 }

@@ -1,6 +1,6 @@
-//! Scan a few places of a long piece, then a few more from where the last token began: for proper vocabularies.
+//! Scan a few places of a long piece, then a few more from where the last token began.
 //!
-//! A sequence of tokens whose neighbours fit is the encoding of its bytes (`vocab::rules`). The tokens of one window fit
+//! A sequence of tokens whose neighbours fit is the encoding of its bytes (`fit`). The tokens of one window fit
 //! one another, since it was merged alone; so it suffices that the first token of the next window fits the last one kept.
 //! The last tokens of each window are dropped, since the text after it could have merged into them. Where two tokens do not
 //! fit, one more is dropped.
@@ -10,8 +10,10 @@
 //!
 //! Source: our own.
 
-use crate::merge::backtrack;
+use crate::error::Result;
+use crate::interrupt;
 use crate::merge::short::Window;
+use crate::merge::{backtrack, fit};
 use crate::vocab::Vocab;
 
 /// A window that gains fewer tokens is in vain: `backtrack` takes about as long for each token, however long it is.
@@ -24,19 +26,23 @@ const TRIES: usize = 4;
 const IN_VAIN: usize = 4;
 
 /// Appends the ids of `piece`.
-pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffers, ids: &mut Vec<u32>) {
+///
+/// # Errors
+/// `Interrupted`.
+pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffers, ids: &mut Vec<u32>) -> Result<()> {
     let rules = vocab.rules();
     buffers.taken.clear();
-    let taken = &mut buffers.taken;
+    let backtrack::Buffers { taken, fitting, .. } = buffers;
     let (mut at, mut furthest) = (0, 0);
     let (mut windows, mut in_vain) = (0, 0);
     while at < piece.len() {
+        interrupt::check()?;
         windows += 1;
         let window = Window::new(vocab, piece, at);
         let mut symbols = window.symbols();
         let Some((mut symbol, mut start)) = symbols.next() else { break };
         if let Some(&(last, length)) = taken.last()
-            && !rules.fit(last, symbol)
+            && !fit(vocab, last, symbol, fitting)
         {
             if !may_be_in_vain(&mut in_vain, windows) {
                 break;
@@ -66,9 +72,10 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffer
         }
     }
     if at < piece.len() {
-        backtrack::go_on(vocab, piece, at, buffers);
+        backtrack::go_on(vocab, piece, at, buffers)?;
     }
     ids.extend(buffers.taken.iter().map(|&(symbol, _)| rules.id(symbol)));
+    Ok(())
 }
 
 /// Counts a window that was in vain; whether there may be another.

@@ -5,13 +5,18 @@
 //! characters; else it vanishes. An unknown token is emitted before the next character that is a token, so that tokens of
 //! byte fallback come before it. Offsets are sums of lengths: after a vanished character all tokens begin too early.
 
+use std::sync::OnceLock;
+
 use super::character_pages::CharacterPages;
+use super::growth::Growth;
 use super::list::{List, Symbol};
 use super::merges::Pairs;
 use super::options::Options;
+use super::splits::Splits;
 use super::token_table::{NONE, TokenTable};
 use super::{OnBytes, Random, Token};
 use crate::error::Result;
+use crate::interrupt;
 
 /// Pieces of more symbols are merged by a heap.
 const SCANNED: usize = 24;
@@ -22,19 +27,23 @@ pub struct Bpe {
     pub(super) unk: Option<u32>,
     /// By whether the character is not the first one (1) and whether it is the last one (2).
     alphabets: [Option<CharacterPages>; 4],
-    prefix: String,
-    suffix: String,
-    pairs: Pairs,
+    pub(super) prefix: String,
+    pub(super) suffix: String,
+    pub(super) pairs: Pairs,
     /// Tokens of the bytes; of `byte_fallback` only.
-    bytes: Option<Box<[u32; 256]>>,
-    fuse_unk: bool,
-    ignore_merges: bool,
+    pub(super) bytes: Option<Box<[u32; 256]>>,
+    pub(super) fuse_unk: bool,
+    pub(super) ignore_merges: bool,
+    /// Made when a piece first grows.
+    pub(super) growth: OnceLock<Growth>,
+    pub(super) has_rows: OnceLock<bool>,
+    pub(super) splits: Splits,
 }
 
 /// Buffers kept between pieces.
 #[derive(Default)]
 pub(super) struct Buffers {
-    symbols: Vec<Symbol>,
+    pub(super) symbols: Vec<Symbol>,
     list: List,
 }
 
@@ -55,25 +64,44 @@ impl Bpe {
             let suffix = if last { suffix.as_str() } else { "" };
             used(inner, last).then(|| CharacterPages::new(&table, prefix, suffix))
         });
-        Ok(Self { table, unk, alphabets, prefix, suffix, pairs, bytes, fuse_unk, ignore_merges })
+        Ok(Self {
+            table,
+            unk,
+            alphabets,
+            prefix,
+            suffix,
+            pairs,
+            bytes,
+            fuse_unk,
+            ignore_merges,
+            growth: OnceLock::new(),
+            has_rows: OnceLock::new(),
+            splits: Splits::default(),
+        })
     }
 
-    pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) {
+    pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
         if self.ignore_merges
             && let Some(index) = self.table.index_of(piece)
         {
             if !piece.is_empty() {
                 out.push(Token { id: self.table.id(index), start: 0, end: piece.len() as u32 });
             }
-            return;
+            return Ok(());
         }
         self.symbols(piece, &mut buffers.symbols);
+        self.merge(buffers, interrupt::check)?;
+        self.put_out(piece, &buffers.symbols, out);
+        Ok(())
+    }
+
+    /// Merges the symbols, unless `ask` has an error.
+    pub(super) fn merge(&self, buffers: &mut Buffers, ask: impl Fn() -> Result<()>) -> Result<()> {
         if buffers.symbols.len() <= SCANNED {
             self.scan(&mut buffers.symbols);
-        } else {
-            buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), || false);
+            return Ok(());
         }
-        self.put_out(piece, &buffers.symbols, out);
+        buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), || false, ask)
     }
 
     pub(super) fn encode_with_dropout(
@@ -83,11 +111,12 @@ impl Bpe {
         random: &mut Random,
         buffers: &mut Buffers,
         out: &mut Vec<Token>,
-    ) {
+    ) -> Result<()> {
         self.symbols(piece, &mut buffers.symbols);
         let skip = || random.fraction() < dropout;
-        buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), skip);
+        buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), skip, interrupt::check)?;
         self.put_out(piece, &buffers.symbols, out);
+        Ok(())
     }
 
     /// The same over bytes, where bytes would do the same.
@@ -105,7 +134,7 @@ impl Bpe {
 
     /// The merge of an adjacent pair.
     #[inline]
-    fn pair(&self, left: u32, right: u32) -> Option<(u32, u32)> {
+    pub(super) fn pair(&self, left: u32, right: u32) -> Option<(u32, u32)> {
         let rank = self.pairs.rank(left, right);
         (rank != NONE).then(|| (rank, self.pairs.product(rank)))
     }
@@ -134,7 +163,7 @@ impl Bpe {
 
     /// The token of a character at its place in the piece, or [`NONE`].
     #[inline]
-    fn token(&self, character: char, inner: bool, last: bool) -> u32 {
+    pub(super) fn token(&self, character: char, inner: bool, last: bool) -> u32 {
         let inner = usize::from(inner && !self.prefix.is_empty());
         let last = usize::from(last && !self.suffix.is_empty());
         self.alphabets[inner | last << 1].as_ref().map_or(NONE, |alphabet| alphabet.token(character))
@@ -142,20 +171,32 @@ impl Bpe {
 
     /// Whether a character became its bytes, with those of the prefix and suffix that belong to it.
     fn fall_back(&self, character: char, inner: bool, last: bool, symbols: &mut Vec<Symbol>) -> bool {
+        let before = symbols.len();
+        let all_there = self.each_byte(character, inner, last, |token| symbols.push(Symbol { token, length: 1 }));
+        if !all_there {
+            symbols.truncate(before);
+        }
+        all_there
+    }
+
+    /// How many bytes a character becomes, if it does.
+    pub(super) fn bytes_of(&self, character: char, inner: bool, last: bool) -> Option<u32> {
+        let mut count = 0;
+        self.each_byte(character, inner, last, |_| count += 1).then_some(count)
+    }
+
+    /// Calls `visit` with the tokens of the bytes of a character at its place, and returns whether all are there.
+    fn each_byte(&self, character: char, inner: bool, last: bool, mut visit: impl FnMut(u32)) -> bool {
         let Some(tokens) = &self.bytes else { return false };
         let mut spelled = [0; 4];
         let prefix = if inner { self.prefix.as_bytes() } else { &[] };
         let suffix = if last { self.suffix.as_bytes() } else { &[] };
-        let before = symbols.len();
-        for &byte in prefix.iter().chain(character.encode_utf8(&mut spelled).as_bytes()).chain(suffix) {
+        let mut bytes = prefix.iter().chain(character.encode_utf8(&mut spelled).as_bytes()).chain(suffix);
+        bytes.all(|&byte| {
             let token = tokens[usize::from(byte)];
-            if token == NONE {
-                symbols.truncate(before);
-                return false;
-            }
-            symbols.push(Symbol { token, length: 1 });
-        }
-        true
+            visit(token);
+            token != NONE
+        })
     }
 
     /// Merges a few symbols: looks for the lowest rank, again and again.

@@ -7,6 +7,7 @@
 use super::Random;
 use super::list::{List, Symbol};
 use crate::error::{Error, Kind, Result};
+use crate::interrupt;
 use crate::vocab::{NO_ID, Vocab};
 
 /// Appends the ids of a piece, merged from its bytes with dropout: 0 merges as without it, 1 not at all.
@@ -48,7 +49,7 @@ pub fn encode_bytes_with_dropout(
         symbols.push(Symbol { token, length: 1 });
     }
     let pair = |left, right| vocab.merge(left, right).map(|merge| (merge.rank, merge.id));
-    List::default().merge(&mut symbols, pair, || random.fraction() < dropout);
+    List::default().merge(&mut symbols, pair, || random.fraction() < dropout, interrupt::check)?;
     ids.extend(symbols.iter().map(|symbol| symbol.token));
     Ok(())
 }

@@ -6,8 +6,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::error::Result;
+
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
+
+/// So many entries of the heap, and it is asked whether they are still wanted.
+const ENTRIES: usize = 1024;
 
 /// A symbol of a piece: a token, and the number of bytes that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +40,15 @@ pub(super) struct List {
 
 impl List {
     /// Merges `symbols` until no pair is left, the lowest rank first. `pair` gives the rank of two tokens and what they
-    /// become. Where `skip` says so, what is first in the heap waits until something else was taken.
+    /// become. Where `skip` says so, what is first in the heap waits until something else was taken. An
+    /// error of `ask` ends it.
     pub(super) fn merge(
         &mut self,
         symbols: &mut Vec<Symbol>,
         pair: impl Fn(u32, u32) -> Option<(u32, u32)>,
         mut skip: impl FnMut() -> bool,
-    ) {
+        ask: impl Fn() -> Result<()>,
+    ) -> Result<()> {
         let Self { nodes, queue, skipped } = self;
         nodes.clear();
         nodes.extend((0..).zip(symbols.iter()).map(|(at, symbol): (u32, _)| Node {
@@ -50,7 +57,7 @@ impl List {
             next: at + 1,
             gone: false,
         }));
-        let Some(last) = nodes.last_mut() else { return };
+        let Some(last) = nodes.last_mut() else { return Ok(()) };
         last.next = END;
 
         let mut entries = std::mem::take(queue).into_vec();
@@ -59,7 +66,12 @@ impl List {
         *queue = BinaryHeap::from(entries);
         skipped.clear();
 
+        let mut taken = 0_usize;
         while let Some(top) = queue.pop() {
+            taken += 1;
+            if taken.is_multiple_of(ENTRIES) {
+                ask()?;
+            }
             if skip() {
                 skipped.push(top);
                 continue;
@@ -93,6 +105,7 @@ impl List {
             }
         }
         symbols.truncate(kept);
+        Ok(())
     }
 }
 

@@ -4,8 +4,10 @@
 //! splitting, and returns the tokens of `tokenizers`, with the same offsets.
 
 mod bpe;
+mod bpe_rows;
 mod character_pages;
 mod dropout;
+mod growth;
 mod list;
 mod longest;
 mod merges;
@@ -15,19 +17,24 @@ mod random;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
+mod rows;
+mod splits;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
 mod token_table;
 mod trie;
 mod unigram;
+mod unigram_rows;
 mod word_level;
 mod word_piece;
+mod word_piece_rows;
 
 pub use bpe::Bpe;
 pub use dropout::encode_bytes_with_dropout;
 pub use on_bytes::OnBytes;
 pub use random::Random;
+pub(crate) use rows::WordRows;
 pub use unigram::Unigram;
 pub use word_level::WordLevel;
 pub use word_piece::WordPiece;
@@ -130,14 +137,11 @@ impl WordModel {
     /// Time: n log n in the piece for BPE, else linear; in Unigram each byte counts as often as tokens go over it.
     ///
     /// # Errors
-    /// `Encode`, if the piece cannot be spelled and there is no unknown token, or it is longer than 4 GiB.
+    /// `Encode`, if the piece cannot be spelled and there is no unknown token, or it is longer than 4 GiB; `Interrupted`.
     pub fn encode(&self, piece: &str, scratch: &mut Scratch, out: &mut Vec<Token>) -> Result<()> {
         check_length(piece.len())?;
         match self {
-            Self::Bpe(model) => {
-                model.encode(piece, &mut scratch.characters, out);
-                Ok(())
-            }
+            Self::Bpe(model) => model.encode(piece, &mut scratch.characters, out),
             Self::WordPiece(model) => model.encode(piece, &mut scratch.longest, out),
             Self::Unigram(model) => model.encode(piece, &mut scratch.unigram, out),
             Self::WordLevel(model) => model.encode(piece, out),
@@ -165,8 +169,7 @@ impl WordModel {
             return self.encode(piece, scratch, out);
         }
         check_length(piece.len())?;
-        model.encode_with_dropout(piece, dropout, random, &mut scratch.characters, out);
-        Ok(())
+        model.encode_with_dropout(piece, dropout, random, &mut scratch.characters, out)
     }
 
     /// Appends one way to spell a piece, drawn with its probability to the power of `alpha`: 0 makes all ways equal,
@@ -288,4 +291,16 @@ fn no_unk(piece: &str, at: usize) -> Error {
         None => "the empty piece is no token, and there is no unknown token".to_owned(),
     };
     Error::new(Kind::Encode, what).at(at)
+}
+
+/// Whether a byte is the first one of a character.
+#[inline]
+fn is_start(byte: u8) -> bool {
+    byte & 0xC0 != 0x80
+}
+
+/// Where the character starts that a byte belongs to.
+#[inline]
+fn start_of(text: &[u8], at: usize) -> usize {
+    (0..=at).rev().find(|&at| is_start(text[at])).unwrap_or(0)
 }

@@ -20,6 +20,8 @@ pub(super) struct TokenTable {
     ids: Vec<u32>,
     /// By hash of their text: the upper half of the hash and the index, or [`EMPTY`]. At most half are taken.
     slots: Vec<u64>,
+    /// The bytes of the longest token.
+    longest: usize,
 }
 
 /// No token is here: none has this index.
@@ -48,6 +50,7 @@ impl TokenTable {
             ends: Vec::with_capacity(tokens.len()),
             ids: ids.to_vec(),
             slots: vec![EMPTY; (tokens.len() * 2).next_power_of_two().max(2)],
+            longest: tokens.iter().map(|token| token.len()).max().unwrap_or(0),
         };
         for (index, token) in (0_u32..).zip(tokens) {
             let Ok(text) = std::str::from_utf8(token) else {
@@ -90,6 +93,21 @@ impl TokenTable {
     /// The token that spells this.
     pub(super) fn index_of(&self, text: &str) -> Option<u32> {
         self.find(hash(text), text).1
+    }
+
+    /// The same for a text that may be long: it is not read if it is longer than every token.
+    pub(super) fn index_of_short(&self, text: &str) -> Option<u32> {
+        if text.len() > self.longest { None } else { self.index_of(text) }
+    }
+
+    /// The bytes of all tokens.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The bytes of the longest token.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
     }
 
     /// The tokens that these texts spell. Many at once are faster than each alone.

@@ -132,6 +132,12 @@ impl Trie {
         (found == u64::from(byte) + 1).then_some(place)
     }
 
+    /// The node behind some bytes.
+    #[inline]
+    pub(super) fn spell(&self, node: Node, mut bytes: impl Iterator<Item = u8>) -> Option<Node> {
+        bytes.try_fold(node, |node, byte| self.next(node, byte))
+    }
+
     /// The node at a place.
     #[inline]
     pub(super) fn at(&self, place: usize) -> Node {

@@ -8,35 +8,41 @@
 //! Candidates", 2018, for the model and for sampling.
 
 use super::options::Options;
+use super::splits::Splits;
 use super::token_table::{NONE, TokenTable, format};
 use super::trie::Trie;
 use super::{Random, Token, no_unk};
 use crate::error::Result;
+use crate::interrupt;
 
 /// How much less an unknown character scores than the worst token.
 const PENALTY: f64 = 10.0;
+
+/// So many bytes of a piece, and it is asked whether its tokens are still wanted.
+const STRIDE: usize = 1024;
 
 /// Tokens and their scores.
 pub struct Unigram {
     pub(super) table: TokenTable,
     pub(super) unk: Option<u32>,
-    scores: Vec<f64>,
-    unk_score: f64,
-    trie: Trie,
+    pub(super) scores: Vec<f64>,
+    pub(super) unk_score: f64,
+    pub(super) trie: Trie,
     /// Tokens of the bytes; of `byte_fallback` only.
-    bytes: Option<Box<[u32; 256]>>,
+    pub(super) bytes: Option<Box<[u32; 256]>>,
+    pub(super) splits: Splits,
 }
 
 /// The best way to a place: the token that ends there.
 #[derive(Clone, Copy)]
-struct Best {
-    sum: f64,
-    start: u32,
-    token: u32,
+pub(super) struct Best {
+    pub(super) sum: f64,
+    pub(super) start: u32,
+    pub(super) token: u32,
 }
 
 /// No way here.
-const NOT_YET: Best = Best { sum: 0.0, start: NONE, token: NONE };
+pub(super) const NOT_YET: Best = Best { sum: 0.0, start: NONE, token: NONE };
 
 /// A token from one place to another.
 #[derive(Clone, Copy)]
@@ -76,7 +82,7 @@ impl Unigram {
         };
         let unk_score = scores.iter().copied().fold(f64::INFINITY, f64::min) - PENALTY;
         let trie = Trie::new(table.texts().map(str::as_bytes).zip(0..))?;
-        Ok(Self { table, unk, scores: scores.to_vec(), unk_score, trie, bytes })
+        Ok(Self { table, unk, scores: scores.to_vec(), unk_score, trie, bytes, splits: Splits::default() })
     }
 
     pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
@@ -84,8 +90,12 @@ impl Unigram {
         best.clear();
         best.resize(piece.len() + 1, NOT_YET);
         let bytes = piece.as_bytes();
-        let mut start = 0;
+        let (mut start, mut asks) = (0, 0);
         while start < bytes.len() {
+            if start >= asks {
+                interrupt::check()?;
+                asks = start + STRIDE;
+            }
             let here = best[start].sum;
             let next = start + width(bytes[start]);
             let mut has_character = false;
@@ -183,6 +193,11 @@ impl Unigram {
         }
     }
 
+    /// Whether the bytes of a text are tokens, if that is asked for.
+    pub(super) fn has_bytes(&self, text: &str) -> bool {
+        self.bytes.as_deref().is_none_or(|tokens| all_there(tokens, text))
+    }
+
     /// Steps as tokens; those that are unknown, one behind the other, together.
     fn put_out(&self, piece: &str, steps: &[Step], out: &mut Vec<Token>) {
         let mut steps = steps.iter().copied().peekable();
@@ -209,7 +224,7 @@ impl Unigram {
 
 /// Whether a way to a place is the best one yet; if so it is taken.
 #[inline]
-fn take(best: &mut Best, sum: f64, start: usize, token: u32) -> bool {
+pub(super) fn take(best: &mut Best, sum: f64, start: usize, token: u32) -> bool {
     let better = best.start == NONE || sum > best.sum;
     if better {
         *best = Best { sum, start: start as u32, token };
@@ -219,7 +234,7 @@ fn take(best: &mut Best, sum: f64, start: usize, token: u32) -> bool {
 
 /// The bytes of the character that begins with this byte.
 #[inline]
-fn width(byte: u8) -> usize {
+pub(super) fn width(byte: u8) -> usize {
     match byte {
         0..0xC0 => 1,
         0xC0..0xE0 => 2,

@@ -26,7 +26,7 @@ pub struct WordPiece {
     /// Without their prefix; none if the prefix is empty: then they are those that begin a piece.
     inner: Option<Trie>,
     prefix: String,
-    longest_piece: usize,
+    pub(super) longest_piece: usize,
     /// Made when a piece first needs it.
     longest: OnceLock<Longest>,
 }
@@ -63,8 +63,7 @@ impl WordPiece {
         let mut reads = READS * (piece.len() + 1);
         let mut at = 0;
         while at < piece.len() {
-            let trie = if at == 0 { &self.first } else { self.inner.as_ref().unwrap_or(&self.first) };
-            let (found, read) = trie.longest(&piece[at..]);
+            let (found, read) = self.tokens_at(at).longest(&piece[at..]);
             let Some((token, length)) = found else { return Ok(false) };
             self.put_out(token, &mut at, length, out);
             let Some(left) = reads.checked_sub(read) else {
@@ -74,6 +73,22 @@ impl WordPiece {
             reads = left;
         }
         Ok(true)
+    }
+
+    /// The tokens of a place.
+    #[inline]
+    pub(super) fn tokens_at(&self, at: usize) -> &Trie {
+        if at == 0 { &self.first } else { self.inner.as_ref().unwrap_or(&self.first) }
+    }
+
+    /// How many tokens spell a piece from a place on, if they do.
+    pub(super) fn spelled(&self, piece: &str, start: usize) -> Option<u64> {
+        let (mut at, mut count) = (start, 0);
+        while at < piece.len() {
+            at += self.tokens_at(at).longest(&piece.as_bytes()[at..]).0?.1;
+            count += 1;
+        }
+        Some(count)
     }
 
     fn spell_in_linear_time(&self, piece: &[u8], buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<bool> {

@@ -6,8 +6,10 @@
 use unicode_normalization_alignments::char::decompose_canonical;
 
 use super::categories::{CHINESE, Categories, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, categories};
-use super::simple::{lowercase, put_lowered};
+use super::edges::{is_ascii, of_characters};
+use super::simple::{lowercase, lowercase_edge, put_lowered};
 use super::{Normalizer, forms};
+use crate::edge::Edge;
 use crate::normalize::aligned::{Aligned, Edit};
 
 /// The enabled stages.
@@ -45,6 +47,37 @@ impl Bert {
         } else {
             self.run_at_once(edit);
         }
+    }
+
+    /// Its stages one after another, each with the edge of the one before.
+    pub(super) fn edge(self, edge: &Edge) -> Option<Edge> {
+        let categories = categories();
+        let mut edge = edge.clone();
+        if self.clean_text {
+            edge = of_characters(&edge, |character, each| match self.clean(categories, character) {
+                Cleaned::Removed => {}
+                Cleaned::Space => each(' '),
+                Cleaned::Kept => each(character),
+            })?;
+        }
+        if is_ascii(&edge) {
+            return if self.lowercase { lowercase_edge(&edge) } else { Some(edge) };
+        }
+        if self.handle_chinese_chars {
+            edge = of_characters(&edge, |character, each| {
+                let space = (categories.of(character) & CHINESE != 0).then_some(' ');
+                space.into_iter().chain([character]).chain(space).for_each(each);
+            })?;
+        }
+        if self.strips() {
+            edge = forms::edge(&Normalizer::Nfd, &edge)?;
+            edge = of_characters(&edge, |character, each| {
+                if categories.of(character) & NONSPACING == 0 {
+                    each(character);
+                }
+            })?;
+        }
+        if self.lowercase { lowercase_edge(&edge) } else { Some(edge) }
     }
 
     fn run_at_once(self, edit: &mut Edit) {

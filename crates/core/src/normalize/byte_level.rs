@@ -1,11 +1,20 @@
 //! A printable character for each byte: GPT-2's byte alphabet.
 
+use super::edges::of_characters;
+use crate::edge::Edge;
 use crate::files::byte_alphabet::CHARACTERS;
 use crate::normalize::aligned::Edit;
 
 /// Spells the rest of the text in the alphabet.
 pub(super) fn run(edit: &mut Edit) {
     spell(edit, edit.old().len());
+}
+
+/// Each character becomes one or more by itself.
+pub(super) fn edge(edge: &Edge) -> Option<Edge> {
+    of_characters(edge, |character, each| {
+        character.encode_utf8(&mut [0; 4]).bytes().map(|byte| CHARACTERS[usize::from(byte)]).for_each(each);
+    })
 }
 
 /// Spells the old text up to `to` in the alphabet: the first byte of a character takes its place, the others follow.

@@ -5,8 +5,11 @@
 
 use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick};
 use unicode_normalization_alignments::UnicodeNormalization;
+use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical, decompose_compatible};
 
 use super::Normalizer;
+use super::edges::{Beginning, is_ascii};
+use crate::edge::Edge;
 use crate::normalize::aligned::Edit;
 
 pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
@@ -26,5 +29,87 @@ pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
         Normalizer::Nfkc => edit.transform(text.nfkc()),
         Normalizer::Nfkd => edit.transform(text.nfkd()),
         _ => edit.transform(text.nfc()),
+    }
+}
+
+/// A text can be cut before a character whose decomposition begins with a starter that composes with nothing before it:
+/// marks are not sorted across a starter, and what follows composes with that one or a later one. Newer tables tell what
+/// composes with something before it: more does than by the older ones, and nothing that did stops to.
+///
+/// So a character between two such places has an image of its own. Decomposed, it also keeps its starters before what is no
+/// such place: only the marks behind the last one may be sorted among others.
+pub(super) fn edge(form: &Normalizer, edge: &Edge) -> Option<Edge> {
+    let right = edge.right();
+    if is_ascii(edge) {
+        // The last one might compose with what comes next.
+        let sure = right.len() - usize::from(composes(form));
+        return Edge::new(edge.left, right[..sure].iter().copied());
+    }
+    if !begins(form, right[0]) {
+        return None;
+    }
+    let left = edge.left.filter(|&left| begins(form, left)).and_then(|left| {
+        let mut last = None;
+        each_of_image(form, left, |part| last = Some(part));
+        last
+    });
+    let mut beginning = Beginning::new();
+    for (place, &character) in right.iter().enumerate() {
+        if right.get(place + 1).is_some_and(|&next| begins(form, next)) {
+            each_of_image(form, character, |part| beginning.push(part));
+            continue;
+        }
+        if !composes(form) {
+            let (mut parts, mut sure) = (0, 0);
+            each_of_image(form, character, |part| {
+                parts += 1;
+                sure = if canonical_combining_class(part) == 0 { parts } else { sure };
+            });
+            each_of_image(form, character, |part| {
+                if sure > 0 {
+                    beginning.push(part);
+                    sure -= 1;
+                }
+            });
+        }
+        break;
+    }
+    beginning.edge(left)
+}
+
+fn composes(form: &Normalizer) -> bool {
+    matches!(form, Normalizer::Nfc | Normalizer::Nfkc)
+}
+
+/// Whether a text can be cut before a character.
+fn begins(form: &Normalizer, character: char) -> bool {
+    if character.is_ascii() {
+        return true;
+    }
+    let mut first = None;
+    let take = |part| {
+        first.get_or_insert(part);
+    };
+    match form {
+        Normalizer::Nfc | Normalizer::Nfd => decompose_canonical(character, take),
+        _ => decompose_compatible(character, take),
+    }
+    first.is_some_and(|first| {
+        canonical_combining_class(first) == 0
+            && (!composes(form) || is_nfc_quick(std::iter::once(first)) == IsNormalized::Yes)
+    })
+}
+
+/// The characters that one becomes alone.
+fn each_of_image(form: &Normalizer, character: char, mut each: impl FnMut(char)) {
+    if character.is_ascii() {
+        return each(character);
+    }
+    let alone = std::iter::once(character);
+    match form {
+        Normalizer::Nfd => alone.nfd().for_each(|(part, _)| each(part)),
+        Normalizer::Nfkc => alone.nfkc().for_each(|(part, _)| each(part)),
+        Normalizer::Nfkd => alone.nfkd().for_each(|(part, _)| each(part)),
+        _ => alone.nfc().for_each(|(part, _)| each(part)),
     }
 }

@@ -7,23 +7,30 @@ pub(crate) mod aligned;
 mod bert;
 mod byte_level;
 pub(crate) mod categories;
+mod clusters;
+mod edges;
 mod forms;
+mod joins;
 mod parse;
 mod precompiled;
 mod replace;
+mod rules;
 pub mod sentencepiece;
 mod simple;
+mod spans;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use self::aligned::Edit;
+pub(crate) use self::aligned::most_bytes;
 pub use self::aligned::{Aligned, Origin};
-use self::aligned::{Edit, most_bytes};
 pub use self::bert::Bert;
 pub(crate) use self::byte_level::spell;
 pub(crate) use self::parse::parsed;
 pub use self::precompiled::Precompiled;
 pub use self::replace::Replace;
+use crate::edge::Edge;
 use crate::error::{Error, Kind, Result};
 
 /// One normalizer; to copy one costs nothing that grows.
@@ -121,6 +128,60 @@ impl Normalizer {
             Self::Replace(replace) => replace.keeps_start(),
             Self::Bert(bert) => !bert.clean_text && !bert.strips(),
             Self::StripAccents | Self::Nmt | Self::Precompiled(_) | Self::SentencePiece(_) => false,
+        }
+    }
+
+    /// The normalizer of a text that goes on where another one of the same stretch ended: without what this one does at the
+    /// start of a text. None if it does nothing else.
+    pub(crate) fn going_on(&self) -> Option<Self> {
+        match self {
+            Self::Prepend(_) | Self::Strip { left: _, right: false } => None,
+            Self::Strip { left: _, right: true } => Some(Self::Strip { left: false, right: true }),
+            Self::SentencePiece(model) => Some(Self::SentencePiece(model.going_on())),
+            normalizer => Some(normalizer.clone()),
+        }
+    }
+
+    /// Whether a text that goes on is normalized otherwise than one by itself.
+    pub(crate) fn minds_start(&self) -> bool {
+        matches!(self, Self::Prepend(_) | Self::Strip { left: true, .. } | Self::SentencePiece(_))
+    }
+
+    /// Whether the edge between two characters of ASCII depends on which ones of ASCII come behind them.
+    pub(crate) fn looks_ahead(&self) -> bool {
+        match self {
+            Self::Replace(replace) => !replace.is_of_characters(),
+            Self::Precompiled(_) | Self::SentencePiece(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a text may lose a character if it ends with it.
+    pub(crate) fn may_lose(&self, last: char) -> bool {
+        match self {
+            Self::Strip { right, .. } => *right && last.is_whitespace(),
+            Self::SentencePiece(_) => last.is_whitespace() || last == '\u{2581}',
+            _ => false,
+        }
+    }
+
+    /// The edge of the normalized parts, if each text that is cut there becomes what its two parts become: the left one by
+    /// this normalizer, the right one, which is not empty, as a text that goes on ([`Normalizer::going_on`]). The same holds
+    /// where the left one goes on itself. No part may become too long for [`Normalizer::try_apply`].
+    pub(crate) fn edge(&self, edge: &Edge) -> Option<Edge> {
+        match self {
+            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => forms::edge(self, edge),
+            Self::Lowercase => simple::lowercase_edge(edge),
+            Self::Strip { left, right } => simple::strip_edge(edge, *left, *right),
+            Self::StripAccents => simple::strip_accents_edge(edge),
+            Self::Replace(replace) => replace.edge(edge),
+            // A text gets it unless it is empty.
+            Self::Prepend(content) => (content.is_empty() || edge.left.is_some()).then(|| edge.clone()),
+            Self::Bert(bert) => bert.edge(edge),
+            Self::Nmt => simple::nmt_edge(edge),
+            Self::Precompiled(table) => table.edge(edge),
+            Self::SentencePiece(model) => model.edge_of(edge),
+            Self::ByteLevel => byte_level::edge(edge),
         }
     }
 

@@ -7,8 +7,12 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::categories::ranges;
+use super::clusters::{PREPENDED, is_end, stands_alone};
+use super::edges::Beginning;
 use super::replace::check_content;
 use super::simple::run_end;
+use crate::edge::Edge;
 use crate::error::{Error, Kind, Result};
 use crate::normalize::aligned::Edit;
 
@@ -22,6 +26,8 @@ pub struct Precompiled {
     replacements: String,
     /// The ASCII characters that stay as they are where nothing else is in their cluster.
     stays: [bool; 256],
+    /// Whether some cluster of a character that joins the next one may be looked up with success.
+    prepends: bool,
 }
 
 impl Precompiled {
@@ -43,26 +49,43 @@ impl Precompiled {
         }
         let replacements = std::str::from_utf8(rest).map_err(|_| broken("has replacements that are not UTF-8"))?;
         replacements.split('\0').try_for_each(check_content)?;
-        let mut table = Self { units, replacements: replacements.to_owned(), stays: [false; 256] };
+        let mut table = Self { units, replacements: replacements.to_owned(), stays: [false; 256], prepends: false };
         for byte in 0..128_u8 {
             // A line feed belongs to the carriage return before it, wherever there is one.
             let alone = !matches!(byte, b'\r' | b'\n');
             table.stays[usize::from(byte)] = alone && table.find(&[byte]).is_none();
         }
+        let mut prepended = ranges(PREPENDED).flat_map(|(start, end)| start..=end).filter_map(char::from_u32);
+        table.prepends = prepended.any(|one| table.may_find(one.encode_utf8(&mut [0; 4]).as_bytes()));
         Ok(table)
+    }
+
+    /// Whether a key that begins with this one may be found.
+    fn may_find(&self, start: &[u8]) -> bool {
+        let mut node = self.units.first().map(|&unit| offset(unit));
+        for &byte in start {
+            match node.and_then(|node| self.step(node, byte)) {
+                Some((_, true)) => return true,
+                next => node = next.map(|(node, _)| node),
+            }
+        }
+        node.is_some()
+    }
+
+    /// The node that a byte leads to from a node, by its offset, and whether a key ends there.
+    fn step(&self, node: usize, byte: u8) -> Option<(usize, bool)> {
+        let node = node ^ usize::from(byte);
+        let unit = *self.units.get(node)?;
+        (unit & (1 << 31 | 0xFF) == u32::from(byte)).then(|| (node ^ offset(unit), unit >> 8 & 1 == 1))
     }
 
     /// The replacement of the shortest prefix of `key` in the trie.
     fn find(&self, key: &[u8]) -> Option<&str> {
         let mut node = offset(*self.units.first()?);
         for &byte in key.iter().take_while(|&&byte| byte != 0) {
-            node ^= usize::from(byte);
-            let unit = *self.units.get(node)?;
-            if unit & (1 << 31 | 0xFF) != u32::from(byte) {
-                return None;
-            }
-            node ^= offset(unit);
-            if unit >> 8 & 1 == 1 {
+            let (next, ends) = self.step(node, byte)?;
+            node = next;
+            if ends {
                 let start = (self.units.get(node)? & (u32::MAX >> 1)) as usize;
                 let rest = self.replacements.get(start..)?;
                 let end = memchr::memchr(0, rest.as_bytes()).unwrap_or(rest.len());
@@ -70,6 +93,50 @@ impl Precompiled {
             }
         }
         None
+    }
+
+    /// The edge of the parts: a cluster must end there.
+    ///
+    /// A character has an image of its own if it is a cluster, and in a cluster that is too long to be looked up as a whole:
+    /// with a neighbour, if the two are.
+    pub(super) fn edge(&self, edge: &Edge) -> Option<Edge> {
+        let (left, right) = (edge.left?, edge.right());
+        if !is_end(left, right[0]) {
+            return None;
+        }
+        let mut beginning = Beginning::new();
+        let is_long = |pair: &[char]| pair[0].len_utf8() + pair[1].len_utf8() >= LONG_CLUSTER;
+        for pair in right.windows(2).take_while(|pair| is_end(pair[0], pair[1]) || is_long(pair)) {
+            self.each_of_image(pair[0], |part| beginning.push(part));
+        }
+        beginning.edge(self.last_of(left))
+    }
+
+    /// The last character of what a text becomes that ends with this one, if a cluster ends there.
+    ///
+    /// Of the clusters that are looked up as a whole, being short enough, only those contain this character behind another
+    /// one that begin with one that joins the next: the other ways to join take six bytes or more, but for a line end.
+    fn last_of(&self, character: char) -> Option<char> {
+        if !stands_alone(character) || self.prepends {
+            return None;
+        }
+        let mut last = None;
+        self.each_of_image(character, |part| last = Some(part));
+        match self.find(b"\r\n") {
+            Some(both) if character == '\n' => last.filter(|&last| both.ends_with(last)),
+            _ => last,
+        }
+    }
+
+    /// The characters that one becomes that is a cluster, or in one that is not looked up.
+    fn each_of_image(&self, character: char, mut each: impl FnMut(char)) {
+        if character.is_ascii() && self.stays[character as usize] {
+            return each(character);
+        }
+        match self.find(character.encode_utf8(&mut [0; 4]).as_bytes()) {
+            Some(replacement) => replacement.chars().for_each(each),
+            None => each(character),
+        }
     }
 
     /// The pass over the text.

@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::edges::{Beginning, of_characters};
+use super::spans::{Members, Spans};
+use crate::edge::Edge;
 use crate::eight_bytes::{WORD, equal_bytes, word_at};
 use crate::error::{Error, Kind, Result};
 use crate::normalize::aligned::Edit;
+use crate::split::Pattern;
 use crate::split::matches::{Matches, StatedPattern};
 
 /// The most bytes that a step may insert in one place. Published tokenizers insert a few; more would make texts of any length.
@@ -25,6 +29,8 @@ pub struct Replace {
     content: String,
     /// If it puts one character in the place of one of ASCII: both.
     character: Option<(u8, char)>,
+    /// The matches of a regular expression, if they are so simple.
+    spans: Option<Spans>,
 }
 
 impl std::fmt::Debug for Replace {
@@ -44,7 +50,13 @@ impl Replace {
             },
             _ => None,
         };
-        Ok(Self { matches: Matches::new(pattern)?, content, character })
+        // It refuses what is too large.
+        let matches = Matches::new(pattern)?;
+        let spans = match pattern {
+            StatedPattern::String(_) => None,
+            StatedPattern::Regex(regex) => Spans::of(regex),
+        };
+        Ok(Self { matches, content, character, spans })
     }
 
     /// Whether it puts one character in the place of another one, wherever that stands.
@@ -104,6 +116,120 @@ impl Replace {
     /// Whether a text is known to become at most sixteen times as long, and no pattern can give up.
     pub(crate) fn grows_little(&self) -> bool {
         self.matches.text().is_some() && self.content.len() <= 16
+    }
+
+    /// The edge of the parts. No match may lie across the place, nor depend on what is beyond it, and no part of one may be
+    /// taken for certain where a match could begin or end.
+    pub(super) fn edge(&self, edge: &Edge) -> Option<Edge> {
+        if let Some(text) = self.matches.text() {
+            return self.text_edge(std::str::from_utf8(text).ok()?, edge);
+        }
+        // Without the empty matches, of which there may be one at the place.
+        let pattern = self.matches.tiles()?;
+        pattern.scarce_seams()?;
+        match &self.spans {
+            Some(Spans::Characters(class)) => self.characters_edge(|character| class.has(character), edge),
+            Some(Spans::Runs { class, least }) => self.runs_edge(class, *least, edge),
+            None => self.pattern_edge(pattern, edge),
+        }
+    }
+
+    /// The edge where single characters are replaced.
+    fn characters_edge(&self, is_replaced: impl Fn(char) -> bool, edge: &Edge) -> Option<Edge> {
+        of_characters(edge, |character, each| {
+            if is_replaced(character) {
+                self.content.chars().for_each(each);
+            } else {
+                each(character);
+            }
+        })
+    }
+
+    /// The edge where a literal text is replaced.
+    fn text_edge(&self, text: &str, edge: &Edge) -> Option<Edge> {
+        let (right, last) = (edge.right(), text.chars().next_back()?);
+        let mut behind = text.chars();
+        behind.next();
+        if behind.as_str().is_empty() {
+            return self.characters_edge(|character| character == last, edge);
+        }
+        let is_pair = |(left, next)| edge.left.is_none_or(|known| known == left) && next == right[0];
+        if text.chars().zip(behind).any(is_pair) {
+            return None;
+        }
+        // What ends the left part may be the end of a match, or not.
+        let left = edge.left.filter(|&left| left != last || self.content.ends_with(left));
+        let mut beginning = Beginning::new();
+        for (place, &character) in right.iter().enumerate() {
+            if text.chars().zip(&right[place..]).all(|(one, other)| one == *other) {
+                break;
+            }
+            beginning.push(character);
+        }
+        beginning.edge(left)
+    }
+
+    /// The edge where runs of at least so many characters are replaced.
+    fn runs_edge(&self, class: &Members, least: usize, edge: &Edge) -> Option<Edge> {
+        let (right, is_in) = (edge.right(), |character| class.has(character));
+        if edge.left.is_none_or(&is_in) && is_in(right[0]) {
+            return None;
+        }
+        let left = edge.left.and_then(|left| {
+            let end = self.content.chars().next_back();
+            // Whether such a run is long enough is not known.
+            if !is_in(left) || least > 1 && end == Some(left) { Some(left) } else { end.filter(|_| least == 1) }
+        });
+        let mut beginning = Beginning::new();
+        let mut place = 0;
+        while let Some(&character) = right.get(place) {
+            let length = right[place..].iter().take_while(|&&next| is_in(next)).count();
+            let ends = place + length < right.len();
+            if length == 0 {
+                beginning.push(character);
+                place += 1;
+            } else if ends && length < least {
+                beginning.extend(right[place..place + length].iter().copied());
+                place += length;
+            } else {
+                // As long as it is too short, a run that the text ends in stays.
+                let short = &right[place..place + length.min(least - 1)];
+                let same = self.content.chars().zip(short).take_while(|(new, old)| new == *old).count();
+                if same < short.len() || !ends {
+                    let sure = if least == 1 { usize::MAX } else { same };
+                    beginning.extend(self.content.chars().take(sure));
+                    break;
+                }
+                beginning.extend(self.content.chars());
+                place += length;
+            }
+        }
+        beginning.edge(left)
+    }
+
+    /// The edge where the matches of a pattern are replaced that is run by an automaton: behind what no match takes, and at
+    /// seams, it starts anew.
+    fn pattern_edge(&self, pattern: &Pattern, edge: &Edge) -> Option<Edge> {
+        let (right, seams) = (edge.right(), pattern.scarce_seams()?);
+        let left = edge.left?;
+        let left = if pattern.never_takes(left) {
+            Some(left)
+        } else if seams.is_between(left, right[0]) {
+            self.content.chars().next_back()
+        } else {
+            return None;
+        };
+        let mut beginning = Beginning::new();
+        for (place, &character) in right.iter().enumerate() {
+            if pattern.never_takes(character) {
+                beginning.push(character);
+            } else if right.get(place + 1).is_some_and(|&next| seams.is_between(character, next)) {
+                beginning.extend(self.content.chars());
+            } else {
+                break;
+            }
+        }
+        beginning.edge(left)
     }
 
     /// The text with all matches replaced, which has at most `most` bytes; None if nothing is.

@@ -9,13 +9,17 @@
 //! Source: `normalizer.cc` of `SentencePiece` 0.2; the double array is that of Darts-clone.
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 use base64::Engine;
 use serde::Deserialize;
 
+use super::edges::Beginning;
+use super::joins::Joins;
 use super::parsed;
-use super::replace::check_content;
+use super::rules::Rules;
+use crate::edge::Edge;
 use crate::error::{Error, Kind, Result};
 use crate::normalize::aligned::{Aligned, Edit, Origin};
 
@@ -53,14 +57,25 @@ pub(super) struct Options {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SentencePiece {
-    rules: Option<Rules>,
+    rules: Option<Arc<Rules>>,
     symbols: Option<Symbols>,
+    /// Computed on first use; None in it if that is not possible.
+    joins: Arc<OnceLock<Option<Joins>>>,
     space: &'static str,
-    in_front: bool,
-    behind: bool,
+    dummy: Dummy,
     squeeze: bool,
+    /// Whether its texts go on where others ended, in a character that is no white space.
+    goes_on: bool,
     /// The ASCII characters that stay as they are where another ASCII character follows, or none; not the space.
     plain: [bool; 256],
+}
+
+/// Where the space is put that no text has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dummy {
+    Nowhere,
+    InFront,
+    Behind,
 }
 
 impl SentencePiece {
@@ -82,7 +97,8 @@ impl SentencePiece {
         let table = base64::engine::general_purpose::STANDARD
             .decode(&options.precompiled_charsmap)
             .map_err(|error| broken(format!("its table is not base64: {error}")))?;
-        let rules = if table.is_empty() { None } else { Some(Rules::new(&table).map_err(|what| broken(what.into()))?) };
+        let rules = if table.is_empty() { None } else { Some(Rules::new(&table).map_err(|what| broken(what.into()))?) }
+            .map(Arc::new);
         let symbols = Symbols::new(&options.user_defined_symbols).map_err(broken)?;
         let mut plain = [false; 256];
         for byte in (0..128_u8).filter(|&byte| byte != b' ') {
@@ -90,14 +106,18 @@ impl SentencePiece {
             let begins = symbols.as_ref().is_some_and(|symbols| symbols.begin[usize::from(byte)]);
             plain[usize::from(byte)] = !changes && !begins;
         }
-        let suffix = options.treat_whitespace_as_suffix;
         Ok(Self {
             rules,
             symbols,
             space: if options.escape_whitespaces { BLANK } else { " " },
-            in_front: options.add_dummy_prefix && !suffix,
-            behind: options.add_dummy_prefix && suffix,
+            dummy: match (options.add_dummy_prefix, options.treat_whitespace_as_suffix) {
+                (false, _) => Dummy::Nowhere,
+                (true, false) => Dummy::InFront,
+                (true, true) => Dummy::Behind,
+            },
             squeeze: options.remove_extra_whitespaces,
+            goes_on: false,
+            joins: Arc::default(),
             plain,
         })
     }
@@ -164,11 +184,84 @@ impl SentencePiece {
         edit.take_all(aligned);
     }
 
+    /// The normalizer of a text that goes on behind a character that is no white space.
+    pub(super) fn going_on(self: &Arc<Self>) -> Arc<Self> {
+        if self.dummy != Dummy::InFront && !self.squeeze {
+            return self.clone();
+        }
+        let dummy = if self.dummy == Dummy::Behind { Dummy::Behind } else { Dummy::Nowhere };
+        Arc::new(Self { dummy, goes_on: true, ..Self::clone(self) })
+    }
+
+    /// The edge of the parts. No source of a rule and no symbol may lie across the place; and where white space is dropped,
+    /// the left part must end in something else, so that none is dropped across it nor at the left part's end.
+    pub(super) fn edge_of(&self, edge: &Edge) -> Option<Edge> {
+        let joins = self.joins.get_or_init(|| {
+            let symbols = self.symbols.as_ref().map_or(&[][..], |symbols| &symbols.all);
+            Joins::new(self.rules.as_deref(), symbols)
+        });
+        let (joins, right) = (joins.as_ref()?, edge.right());
+        let goes_on = match edge.left {
+            Some(left) => !self.squeeze || self.ends_in_text(joins, left),
+            None => !self.squeeze && self.dummy != Dummy::InFront,
+        };
+        if !goes_on || self.dummy == Dummy::Behind || joins.across(edge.left, right[0]) {
+            return None;
+        }
+        let space = |character| if character == ' ' { self.space_character() } else { character };
+        let mut beginning = Beginning::new();
+        let mut after_space = false;
+        for (place, &character) in right.iter().enumerate() {
+            let alone = right.get(place + 1).is_some_and(|&next| !joins.across(Some(character), next));
+            if !alone && joins.is_long(character) {
+                break;
+            }
+            if character.is_ascii() && self.plain[character as usize] {
+                beginning.push(character);
+                after_space = false;
+                continue;
+            }
+            let mut bytes = [0; 4];
+            let image = self.image(character, &mut bytes);
+            let kept = if after_space { image.trim_start_matches(' ') } else { image };
+            if !kept.is_empty() {
+                beginning.extend(kept.chars().map(space));
+                after_space = self.squeeze && kept.ends_with(' ');
+            }
+        }
+        let left = edge.left.filter(|&left| !joins.is_later(left)).and_then(|left| self.last_of(left));
+        beginning.edge(left.map(space))
+    }
+
+    /// Whether what a text becomes that ends with this character certainly ends in something else than white space.
+    fn ends_in_text(&self, joins: &Joins, character: char) -> bool {
+        let is_text = |last: char| last != ' ' && last != self.space_character();
+        !joins.may_be_blank(character) && self.last_of(character).is_some_and(is_text)
+    }
+
+    /// The last character of what one becomes of which no source takes more.
+    fn last_of(&self, character: char) -> Option<char> {
+        self.image(character, &mut [0; 4]).chars().next_back()
+    }
+
+    /// What a character becomes of which no source takes more; white space is as it is before it is dropped or written.
+    fn image<'b>(&'b self, character: char, bytes: &'b mut [u8; 4]) -> &'b str {
+        let text: &'b str = character.encode_utf8(bytes);
+        if character.is_ascii() && self.plain[character as usize] {
+            return text;
+        }
+        self.prefix(text, 0).map_or(text, |(image, _)| image)
+    }
+
+    fn space_character(&self) -> char {
+        if self.space == BLANK { '\u{2581}' } else { ' ' }
+    }
+
     /// Writes the normalized text, and stops once it has more than `most` bytes; returns where its original ends.
     fn run<const PLACES: bool>(&self, text: &str, out: &mut Written<PLACES>, most: usize) -> usize {
         let bytes = text.as_bytes();
         let mut at = 0;
-        if self.squeeze {
+        if self.squeeze && !self.goes_on {
             while let Some((" ", length)) = self.prefix(text, at) {
                 at += length;
             }
@@ -176,10 +269,10 @@ impl SentencePiece {
         if at == text.len() {
             return at;
         }
-        if self.in_front {
+        if self.dummy == Dummy::InFront {
             out.push(self.space, at);
         }
-        let mut after_space = self.squeeze;
+        let mut after_space = self.squeeze && !self.goes_on;
         while at < bytes.len() {
             if out.text.len() > most {
                 return at;
@@ -210,7 +303,7 @@ impl SentencePiece {
                 at = out.shorten(length, at);
             }
         }
-        if self.behind {
+        if self.dummy == Dummy::Behind {
             out.push(self.space, at);
         }
         at
@@ -273,6 +366,7 @@ impl<const PLACES: bool> Written<PLACES> {
 /// The symbols that are never changed.
 #[derive(Clone, Debug)]
 struct Symbols {
+    all: Arc<[String]>,
     matcher: AhoCorasick,
     begin: [bool; 256],
 }
@@ -292,7 +386,7 @@ impl Symbols {
             .start_kind(StartKind::Anchored)
             .build(symbols)
             .map_err(|error| format!("its user-defined symbols are too many: {error}"))?;
-        Ok(Some(Self { matcher, begin }))
+        Ok(Some(Self { all: symbols.into(), matcher, begin }))
     }
 
     /// The length of the longest symbol that `rest` begins with.
@@ -303,77 +397,6 @@ impl Symbols {
         }
         self.matcher.find(Input::new(rest).anchored(Anchored::Yes)).map(|found| found.end())
     }
-}
-
-/// Bytes of the longest rule; those in use have fewer than thirty.
-const LONGEST_RULE: usize = 256;
-
-/// The table: a double array of what is replaced, whose values are places in the replacements.
-#[derive(Clone, Debug)]
-struct Rules {
-    units: Vec<u32>,
-    replacements: String,
-}
-
-impl Rules {
-    fn new(table: &[u8]) -> std::result::Result<Self, &'static str> {
-        let (length, rest) = table.split_first_chunk().ok_or("its table has no length")?;
-        let length = u32::from_le_bytes(*length) as usize;
-        let (trie, rest) = rest.split_at_checked(length).ok_or("its table ends within its trie")?;
-        let units: Vec<u32> = trie.as_chunks().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
-        if units.is_empty() || rest.is_empty() {
-            return Err("its table has no trie or no replacements");
-        }
-        let replacements = std::str::from_utf8(rest).map_err(|_| "its replacements are not UTF-8")?.to_owned();
-        if replacements.split('\0').any(|one| check_content(one).is_err()) {
-            return Err("it puts more than 1,024 bytes in one place");
-        }
-        Ok(Self { units, replacements })
-    }
-
-    /// The node that `byte` leads to from a node, by its offset; and its value, if a rule ends there.
-    fn step(&self, node: usize, byte: u8) -> Option<(usize, Option<u32>)> {
-        let node = node ^ usize::from(byte);
-        let unit = *self.units.get(node)?;
-        if unit & (1 << 31 | 0xFF) != u32::from(byte) {
-            return None;
-        }
-        let node = node ^ offset(unit);
-        let value = if unit >> 8 & 1 == 1 { self.units.get(node).map(|unit| unit & (u32::MAX >> 1)) } else { None };
-        Some((node, value))
-    }
-
-    fn root(&self) -> usize {
-        self.units.first().map_or(0, |&unit| offset(unit))
-    }
-
-    /// The longest rule that `key` begins with: what it gives, and its length. Rules have at most [`LONGEST_RULE`] bytes:
-    /// a broken table may lead in circles, and then each place would be looked up to the end of the text.
-    fn longest(&self, key: &[u8]) -> Option<(&str, usize)> {
-        let mut node = self.root();
-        let mut found = None;
-        for (place, &byte) in key.iter().enumerate().take(LONGEST_RULE) {
-            let Some((next, value)) = self.step(node, byte) else { break };
-            node = next;
-            if let Some(value) = value {
-                found = Some((value, place + 1));
-            }
-        }
-        let (value, length) = found?;
-        let rest = self.replacements.get(value as usize..)?;
-        Some((rest.split('\0').next().unwrap_or(rest), length))
-    }
-
-    /// Whether a rule is this ASCII character, or begins with it and another one.
-    fn changes_ascii(&self, byte: u8) -> bool {
-        self.step(self.root(), byte)
-            .is_some_and(|(node, value)| value.is_some() || (0..128).any(|next| self.step(node, next).is_some()))
-    }
-}
-
-/// How far the children of a unit are, as a mask.
-fn offset(unit: u32) -> usize {
-    ((unit >> 10) << ((unit & 1 << 9) >> 6)) as usize
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use unicode_normalization_alignments::char::is_combining_mark;
 
+use super::edges::of_characters;
+use crate::edge::Edge;
 use crate::normalize::aligned::Edit;
 
 /// Where the run of bytes from `start` on ends that are `like`.
@@ -47,6 +49,17 @@ pub(super) fn lowercase(edit: &mut Edit) {
     }
 }
 
+/// Each character becomes small letters by itself.
+pub(super) fn lowercase_edge(edge: &Edge) -> Option<Edge> {
+    of_characters(edge, |character, each| {
+        if character.is_ascii() {
+            each(character.to_ascii_lowercase());
+        } else {
+            character.to_lowercase().for_each(each);
+        }
+    })
+}
+
 /// The small letters of the next character, which ends at `to`.
 pub(super) fn put_lowered(edit: &mut Edit, character: char, to: usize) {
     let mut lowered = character.to_lowercase();
@@ -74,6 +87,15 @@ pub(super) fn strip(edit: &mut Edit, left: bool, right: bool) {
     }
 }
 
+/// What is white space at an end of the whole must be so for the part that has it: not if it could go on in the other one.
+pub(super) fn strip_edge(edge: &Edge, left: bool, right: bool) -> Option<Edge> {
+    let text_before = edge.left.is_some_and(|character| !character.is_whitespace());
+    let certain = text_before || !right && (!left || !edge.right()[0].is_whitespace());
+    // A part of white space alone becomes nothing.
+    let kept = edge.left.filter(|_| text_before || !left);
+    if certain { Edge::new(kept, edge.right().iter().copied()) } else { None }
+}
+
 /// No characters of general category M, as of Unicode 9.
 pub(super) fn strip_accents(edit: &mut Edit) {
     each(edit, true, |edit, character, end| {
@@ -83,6 +105,15 @@ pub(super) fn strip_accents(edit: &mut Edit) {
             edit.keep(end);
         }
     });
+}
+
+/// Each character stays or not by itself.
+pub(super) fn strip_accents_edge(edge: &Edge) -> Option<Edge> {
+    of_characters(edge, |character, each| {
+        if !is_combining_mark(character) {
+            each(character);
+        }
+    })
 }
 
 /// `content` before the first character: its first character takes that one's place, so that it has its origin.
@@ -103,8 +134,21 @@ pub(super) fn prepend(edit: &mut Edit, content: &str) {
 
 /// No control characters, and spaces for what counts as white space.
 pub(super) fn nmt(edit: &mut Edit) {
-    each(edit, false, |edit, character, end| match character {
-        '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}' => edit.skip(end),
+    each(edit, false, |edit, character, end| match nmt_image(character) {
+        None => edit.skip(end),
+        Some(same) if same == character => edit.keep(end),
+        Some(space) => edit.put(space, end),
+    });
+}
+
+/// Each character has its image by itself.
+pub(super) fn nmt_edge(edge: &Edge) -> Option<Edge> {
+    of_characters(edge, |character, each| nmt_image(character).into_iter().for_each(each))
+}
+
+fn nmt_image(character: char) -> Option<char> {
+    match character {
+        '\u{1}'..='\u{8}' | '\u{B}' | '\u{E}'..='\u{1F}' | '\u{7F}' | '\u{8F}' | '\u{9F}' => None,
         '\t'
         | '\n'
         | '\u{C}'
@@ -115,7 +159,7 @@ pub(super) fn nmt(edit: &mut Edit) {
         | '\u{2029}'
         | '\u{2581}'
         | '\u{FEFF}'
-        | '\u{FFFD}' => edit.put(' ', end),
-        _ => edit.keep(end),
-    });
+        | '\u{FFFD}' => Some(' '),
+        _ => Some(character),
+    }
 }

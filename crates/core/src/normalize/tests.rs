@@ -26,14 +26,14 @@ pub(crate) fn texts(mut seed: u64) -> impl Iterator<Item = String> {
     }))
 }
 
-/// The units of a trie of these characters' bytes, and their replacements: a node at a multiple of 256 for each.
-pub(crate) fn table(entries: &[(char, &str)]) -> Vec<u8> {
+/// The units of a trie of these keys' bytes, and their replacements: a node at a multiple of 256 for each.
+pub(crate) fn table(entries: &[(impl ToString, &str)]) -> Vec<u8> {
     let mut units = vec![0xFE_u32; 512];
     let mut replacements = Vec::new();
     units[0] = 1 << 9 | 1 << 10;
-    for (character, replacement) in entries {
+    for (key, replacement) in entries {
         let mut node = 256_usize;
-        let bytes = character.to_string().into_bytes();
+        let bytes = key.to_string().into_bytes();
         for (at, &byte) in bytes.iter().enumerate() {
             let place = node ^ usize::from(byte);
             let known = units[place] & 0xFF == u32::from(byte) && units[place] >> 10 != 0;

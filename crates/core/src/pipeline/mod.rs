@@ -2,6 +2,7 @@
 
 mod batch;
 mod character_tokens;
+mod cuts;
 mod each;
 mod encode_stream;
 mod locate;
@@ -11,6 +12,7 @@ mod text_stream;
 mod tokenizer;
 
 pub use self::batch::{Batch, Gather, Run};
+pub(crate) use self::cuts::Cuts;
 pub use self::each::{Each, Frame};
 pub use self::encode_stream::EncodeStream;
 pub use self::locate::{Located, is_white};

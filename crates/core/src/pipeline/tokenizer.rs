@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use super::character_tokens::CharacterTokens;
+use super::cuts::Memo;
 use crate::decode::TextMaker;
 use crate::decode::{Decoder, TextDecoder, TokenBytes};
 use crate::encode::{Compiled, Encoder, Sink};
@@ -101,6 +102,8 @@ pub struct Tokenizer {
     /// Decoder input for added tokens that are matched in normalized text, where it differs from their content.
     added_normalized: HashMap<u32, String>,
     segmenter: Segmenter,
+    /// Where text of ASCII may be cut.
+    memo: OnceLock<Memo>,
     /// Made when something is decoded first.
     table: OnceLock<TokenBytes>,
 }
@@ -149,8 +152,9 @@ impl Tokenizer {
         }
         let added_by_content = added.iter().enumerate().map(|(at, token)| (token.content.clone(), at)).collect();
         let added_by_id = added.iter().enumerate().map(|(at, token)| (token.id, at)).collect();
-        let table = OnceLock::new();
-        let made = Self { model, spelled, added, added_by_content, added_by_id, added_normalized, segmenter, table };
+        let (memo, table) = (OnceLock::new(), OnceLock::new());
+        let made =
+            Self { model, spelled, added, added_by_content, added_by_id, added_normalized, segmenter, memo, table };
         for token in &made.added {
             if made.own_token(token.id).is_some_and(|bytes| bytes != token.content.as_bytes()) {
                 let what = format!("the added token {:?} has id {}, which another token has", token.content, token.id);
@@ -205,6 +209,11 @@ impl Tokenizer {
     #[must_use]
     pub fn segmenter(&self) -> &Segmenter {
         &self.segmenter
+    }
+
+    /// Where text of ASCII may be cut, as far as that was asked.
+    pub(super) fn memo(&self) -> &Memo {
+        self.memo.get_or_init(Memo::default)
     }
 
     /// An encoder for one call, or for one worker of it.

@@ -5,7 +5,9 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::Matches;
+use crate::edge::Between;
 use crate::error::{Error, Result};
+use crate::split::neighbours::Neighbours;
 
 /// The treatment of a match: `the-final--countdown`, split at `-`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -20,6 +22,35 @@ pub enum Behavior {
     MergedWithNext,
     /// Matches in a row are one piece: `the`, `-`, `final`, `--`, `countdown`.
     Contiguous,
+}
+
+impl Behavior {
+    /// What makes one piece across a place; with `invert`, the text between matches is what is treated.
+    fn joining(self, invert: bool) -> Neighbours {
+        let one = Neighbours::ONE_MATCH.or(Neighbours::ONE_GAP);
+        match (self, invert) {
+            (Self::Removed, false) => Neighbours::ONE_GAP,
+            (Self::Removed, true) => Neighbours::ONE_MATCH,
+            (Self::Isolated, _) => one,
+            (Self::MergedWithPrevious, false) | (Self::MergedWithNext, true) => one.or(Neighbours::GAP_AND_MATCH),
+            (Self::MergedWithPrevious, true) | (Self::MergedWithNext, false) => one.or(Neighbours::MATCH_AND_GAP),
+            (Self::Contiguous, _) => one.or(Neighbours::TWO_MATCHES),
+        }
+    }
+}
+
+/// The effect of cutting at the matches of a pattern, as [`PreTokenizer::between`] has it.
+///
+/// [`PreTokenizer::between`]: super::PreTokenizer::between
+pub(super) fn between(matches: &Matches, behavior: Behavior, invert: bool, left: Option<char>, right: char) -> Between {
+    matches.neighbours(left.as_slice(), right).effect(behavior.joining(invert), left, right)
+}
+
+/// Whether two characters are in one piece in every text, as [`PreTokenizer::joins`] has it.
+///
+/// [`PreTokenizer::joins`]: super::PreTokenizer::joins
+pub(super) fn joins(matches: &Matches, behavior: Behavior, invert: bool, left: &[char], right: char) -> bool {
+    matches.neighbours(left, right).are(behavior.joining(invert))
 }
 
 /// Makes pieces of the matches and the text between them, in one pass.

@@ -1,7 +1,9 @@
 //! GPT-2's pre-tokenizer: a space in front, its split pattern, and a printable character for each byte.
 
 use super::{Behavior, Matches, PreTokenized, behavior};
+use crate::edge::Between;
 use crate::error::Result;
+use crate::files::byte_alphabet::CHARACTERS;
 use crate::normalize::spell;
 use crate::split::matches::StatedPattern;
 use crate::split::names;
@@ -21,6 +23,34 @@ impl ByteLevel {
 
     pub(super) fn cuts(&self) -> bool {
         self.matches.is_some()
+    }
+
+    /// The effect at a place, as [`PreTokenizer::between`] has it.
+    ///
+    /// [`PreTokenizer::between`]: super::PreTokenizer::between
+    pub(super) fn between(&self, left: Option<char>, right: char) -> Between {
+        if self.add_prefix_space && right != ' ' {
+            return Between::Unknown;
+        }
+        let effect = match &self.matches {
+            Some(matches) => behavior::between(matches, Behavior::Isolated, false, left, right),
+            None => Between::Inside { left, right, joined: true },
+        };
+        match effect {
+            Between::Inside { joined, .. } => {
+                Between::Inside { left: left.map(last_spelled), right: first_spelled(right), joined }
+            }
+            effect => effect,
+        }
+    }
+
+    /// The spelling of two characters that are in one piece in every text, as [`PreTokenizer::joins`] has it.
+    ///
+    /// [`PreTokenizer::joins`]: super::PreTokenizer::joins
+    pub(super) fn joins(&self, left: &[char], right: char) -> Option<(char, char)> {
+        let joins = |matches| behavior::joins(matches, Behavior::Isolated, false, left, right);
+        let &last = left.last()?;
+        self.matches.as_ref().is_none_or(joins).then(|| (last_spelled(last), first_spelled(right)))
     }
 
     pub(super) fn apply(&self, text: &mut PreTokenized) -> Result<()> {
@@ -46,4 +76,18 @@ impl ByteLevel {
         });
         Ok(())
     }
+}
+
+/// The character for the first byte of a character.
+fn first_spelled(character: char) -> char {
+    let mut buffer = [0; 4];
+    let bytes = character.encode_utf8(&mut buffer).as_bytes();
+    CHARACTERS[usize::from(bytes[0])]
+}
+
+/// The character for the last byte of a character.
+fn last_spelled(character: char) -> char {
+    let mut buffer = [0; 4];
+    let bytes = character.encode_utf8(&mut buffer).as_bytes();
+    CHARACTERS[usize::from(bytes[bytes.len() - 1])]
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::Behavior;
 use super::behavior::Cutter;
+use crate::edge::Between;
 use crate::normalize::categories::{Categories, PUNCT, SPACE, WORD, categories};
 
 /// Removed.
@@ -56,11 +57,6 @@ impl Kinds {
         made
     }
 
-    /// Whether spaces go.
-    pub(super) fn drops_spaces(&self) -> bool {
-        matches!(self.rule, Rule::Whitespace | Rule::WhitespaceSplit | Rule::Bert)
-    }
-
     fn kind(&self, categories: &Categories, character: char) -> u8 {
         let is = |category: u8| categories.of(character) & category != 0;
         let matched = match self.rule {
@@ -77,6 +73,27 @@ impl Kinds {
             Behavior::Contiguous => ONE,
             Behavior::Isolated | Behavior::MergedWithPrevious | Behavior::MergedWithNext => ALONE,
         }
+    }
+
+    /// The effect at a place, as [`PreTokenizer::between`] has it.
+    ///
+    /// [`PreTokenizer::between`]: super::PreTokenizer::between
+    pub(super) fn between(&self, left: Option<char>, right: char) -> Between {
+        let categories = categories();
+        let right_kind = self.kind(categories, right);
+        let joins = |left_kind| match self.behavior {
+            Behavior::MergedWithPrevious => left_kind == OTHER,
+            Behavior::MergedWithNext => right_kind == OTHER,
+            _ => left_kind == right_kind && right_kind >= ONE,
+        };
+        let (joined, may_join) = match left {
+            Some(left) => {
+                let joined = joins(self.kind(categories, left));
+                (joined, joined)
+            }
+            None => (false, [ONE, OTHER].into_iter().any(joins)),
+        };
+        if may_join { Between::Inside { left, right, joined } } else { Between::Wall }
     }
 
     /// Appends the pieces of a piece.

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::PreTokenized;
+use crate::edge::Between;
 
 /// Where a mark is put in front.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -60,6 +61,38 @@ impl Metaspace {
     /// Whether text is marked in front at all.
     pub(crate) fn prepends(self) -> bool {
         self.scheme != Scheme::Never
+    }
+
+    /// The effect at a place, as [`PreTokenizer::between`] has it.
+    ///
+    /// [`PreTokenizer::between`]: super::PreTokenizer::between
+    pub(super) fn between(self, left: Option<char>, right: char) -> Between {
+        let is_mark = self.spelled(right) == self.replacement;
+        if is_mark && self.split {
+            return Between::Wall;
+        }
+        // The right part alone has a mark in front that it does not have behind other text.
+        let is_marked = match self.scheme {
+            Scheme::Always => true,
+            Scheme::First => left.is_none(),
+            Scheme::Never => false,
+        };
+        if is_marked && !is_mark {
+            return Between::Unknown;
+        }
+        Between::Inside { left: left.map(|left| self.spelled(left)), right: self.spelled(right), joined: true }
+    }
+
+    /// The spelling of two characters that are in one piece in every text, as [`PreTokenizer::joins`] has it.
+    ///
+    /// [`PreTokenizer::joins`]: super::PreTokenizer::joins
+    pub(super) fn joins(self, left: char, right: char) -> Option<(char, char)> {
+        let (left, right) = (self.spelled(left), self.spelled(right));
+        (!self.split || right != self.replacement).then_some((left, right))
+    }
+
+    fn spelled(self, character: char) -> char {
+        if character == ' ' { self.replacement } else { character }
     }
 
     pub(super) fn apply(self, text: &mut PreTokenized, at_start: bool) {

@@ -17,9 +17,11 @@ pub use self::behavior::Behavior;
 use self::byte_level::ByteLevel;
 use self::kinds::Kinds;
 pub(crate) use self::metaspace::{Metaspace, StatedMetaspace};
+use crate::edge::Between;
 use crate::error::Result;
 use crate::normalize::Normalizer;
 use crate::normalize::aligned::{Aligned, Edit};
+use crate::split::Pattern;
 use crate::split::matches::Matches;
 
 /// A text and the pieces that some steps made of it.
@@ -97,16 +99,6 @@ impl PreTokenized {
     }
 }
 
-/// The effect of a step at a place between two characters, and on a text that ends or begins there.
-pub(crate) enum Between {
-    /// A piece ends there, and either side is cut as it is alone.
-    Wall,
-    /// The place is within a piece, between these characters, or perhaps not, and either side becomes what it does alone.
-    Inside(char, char),
-    /// Nothing is certain.
-    Unknown,
-}
-
 /// One pre-tokenizer.
 #[derive(Clone, Debug)]
 pub struct PreTokenizer(Step);
@@ -182,17 +174,46 @@ impl PreTokenizer {
         }
     }
 
-    /// The effect at a place between two characters of a piece, as far as no other character changes it.
-    pub(crate) fn between(&self, left: char, right: char) -> Between {
+    /// The effect at a place within a piece: `left` is the character before it, if that is certain, and `right` the one
+    /// behind it. All other text of the piece is any, and either part of it may be empty.
+    ///
+    /// The parts alone are cut by [`apply`](Self::apply), the right one with `at_start` false; so is the left one if it
+    /// is empty.
+    /// - At a wall, the pieces of the whole are those of the left part alone and then those of the right part alone.
+    /// - Inside a piece they are the same, but the last of the left part and the first of the right part may be one:
+    ///   then these end and begin with the characters of the answer. If they are joined, they are one in every text of
+    ///   which neither part is empty.
+    /// - Else nothing is certain.
+    pub(crate) fn between(&self, left: Option<char>, right: char) -> Between {
         match &self.0 {
-            Step::Kinds(kinds) if right == ' ' && kinds.drops_spaces() => Between::Wall,
-            Step::Metaspace(metaspace) if right == ' ' && metaspace.split => Between::Wall,
-            Step::Metaspace(metaspace) if right == ' ' => {
-                let mark = metaspace.replacement;
-                Between::Inside(if left == ' ' { mark } else { left }, mark)
-            }
-            _ => Between::Unknown,
+            Step::ByteLevel(byte_level) => byte_level.between(left, right),
+            Step::Split { matches, behavior, invert } => behavior::between(matches, *behavior, *invert, left, right),
+            Step::Kinds(kinds) => kinds.between(left, right),
+            Step::Metaspace(metaspace) => metaspace.between(left, right),
+            Step::UnicodeScripts => scripts::between(left, right),
+            Step::FixedLength(_) => Between::Unknown,
         }
+    }
+
+    /// The spelling of two neighbouring characters that are in one piece in every text: the last one of `left`, of
+    /// which more than one make it certain more often, and `right`; None if it is not certain. Other pieces may depend
+    /// on both.
+    fn joins(&self, left: &[char], right: char) -> Option<(char, char)> {
+        let &last = left.last()?;
+        let is_joined = match &self.0 {
+            Step::ByteLevel(byte_level) => return byte_level.joins(left, right),
+            Step::Metaspace(metaspace) => return metaspace.joins(last, right),
+            Step::Split { matches, behavior, invert } => behavior::joins(matches, *behavior, *invert, left, right),
+            Step::Kinds(kinds) => matches!(kinds.between(Some(last), right), Between::Inside { joined: true, .. }),
+            Step::UnicodeScripts => scripts::joins(last, right),
+            Step::FixedLength(_) => false,
+        };
+        is_joined.then_some((last, right))
+    }
+
+    /// Whether no more than two characters decide if a piece ends between them.
+    pub(crate) fn is_of_characters(&self) -> bool {
+        matches!(&self.0, Step::Kinds(_) | Step::Metaspace(_))
     }
 
     /// Whether the step cuts pieces, and not only spells them otherwise.
@@ -203,6 +224,39 @@ impl PreTokenizer {
             _ => true,
         }
     }
+}
+
+/// Whether the last one of some characters and the next one are in one piece in every text behind some steps and
+/// patterns. Other pieces may depend on both. Of the characters before, the last four matter.
+pub(crate) fn joins(steps: &[PreTokenizer], patterns: &[Pattern], left: &[char], right: char) -> bool {
+    let near = &left[left.len().saturating_sub(4)..];
+    let run: Vec<char> = near.iter().copied().chain([right]).collect();
+    let run = steps.iter().fold(run, |run, step| joined(&run, |left, right| step.joins(left, right)));
+    let of_pattern = |pattern: &Pattern, left: &[char], right| {
+        let &last = left.last()?;
+        pattern.joins(left, right).then_some((last, right))
+    };
+    let run = patterns.iter().fold(run, |run, pattern| joined(&run, |left, right| of_pattern(pattern, left, right)));
+    !run.is_empty()
+}
+
+/// The last ones of some neighbouring characters that are in one piece, as a stage spells them, none if the last two
+/// may not be.
+fn joined(run: &[char], joins: impl Fn(&[char], char) -> Option<(char, char)>) -> Vec<char> {
+    let mut kept = Vec::new();
+    for at in (1..run.len()).rev() {
+        let Some((left, right)) = joins(&run[..at], run[at]) else { break };
+        // A character that is spelled as several ends what is known.
+        if *kept.last().unwrap_or(&right) != right {
+            break;
+        }
+        if kept.is_empty() {
+            kept.push(right);
+        }
+        kept.push(left);
+    }
+    kept.reverse();
+    kept
 }
 
 /// Whether the pieces of a text are certain only with origins: a Metaspace step asks which of them begin with the original
@@ -224,5 +278,7 @@ fn fixed_length(length: usize, text: &str, piece: Range<usize>, pieces: &mut Vec
     }
 }
 
+#[cfg(test)]
+mod places;
 #[cfg(test)]
 mod tests;

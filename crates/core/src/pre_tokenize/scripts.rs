@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use crate::edge::Between;
 use crate::normalize::categories::ranges;
 
 /// A character of any script: it never ends a piece.
@@ -26,13 +27,40 @@ static TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     table
 });
 
+fn script(character: char) -> u8 {
+    TABLE.get(character as usize).copied().unwrap_or(ANY)
+}
+
+/// The effect at a place, as [`PreTokenizer::between`] has it.
+///
+/// [`PreTokenizer::between`]: super::PreTokenizer::between
+pub(super) fn between(left: Option<char>, right: char) -> Between {
+    // In front of the right part alone, a character of any script is in no piece.
+    if script(right) == ANY {
+        return Between::Unknown;
+    }
+    match left.map_or(ANY, script) {
+        // The script is that of text further left.
+        ANY => Between::Inside { left, right, joined: false },
+        same if same == script(right) => Between::Inside { left, right, joined: true },
+        _ => Between::Wall,
+    }
+}
+
+/// Whether two characters are in one piece in every text, as [`PreTokenizer::joins`] has it.
+///
+/// [`PreTokenizer::joins`]: super::PreTokenizer::joins
+pub(super) fn joins(left: char, right: char) -> bool {
+    script(left) != ANY && [ANY, script(left)].contains(&script(right))
+}
+
 /// Appends the pieces of a piece. What stands before the first character that has a script is in none, as in
 /// `tokenizers`.
 pub(super) fn cut(text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
     let mut last = ANY;
     let mut start = None;
     for (at, character) in text[piece.clone()].char_indices() {
-        let script = TABLE.get(character as usize).copied().unwrap_or(ANY);
+        let script = script(character);
         if script == ANY || script == last {
             continue;
         }

@@ -5,6 +5,7 @@
 
 mod policy;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -154,6 +155,8 @@ pub struct Segmenter {
     adds_up: bool,
     /// Whether the pieces depend on origins.
     traces: bool,
+    /// The normalizers for text that goes on where other text ended.
+    going_on: Vec<Normalizer>,
 }
 
 impl Segmenter {
@@ -208,6 +211,7 @@ impl Segmenter {
             original: Group::new(&original, &[])?,
             normalized: Group::new(&normalized, &steps.normalizers)?,
             traces: needs_origins(&steps.normalizers, &steps.pre_tokenizers),
+            going_on: steps.normalizers.iter().filter_map(Normalizer::going_on).collect(),
             steps,
             adds_up: true,
         })
@@ -241,13 +245,20 @@ impl Segmenter {
     /// # Errors
     /// As [`Segmenter::walk`].
     pub(crate) fn walk_on(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
-        let mut inside = self.steps.normalizers.clone();
-        inside.retain(|normalizer| !matches!(normalizer, Normalizer::Prepend(_)));
         walk_added(self.original.matcher(policy), text, policy, visitor, |start, between, visitor| {
-            let normalizers = if start == 0 { &inside } else { &self.steps.normalizers };
+            let normalizers = if start == 0 { &self.going_on } else { &self.steps.normalizers };
             self.walk_between(between, false, normalizers, policy, visitor)
         })
         .map_err(|error| error.placed(text))
+    }
+
+    /// As [`Segmenter::walk`], of a text that [`Segmenter::keeps`].
+    pub(crate) fn walk_as_is(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        walk_added(self.original.matcher(policy), text, policy, visitor, |_, between, visitor| {
+            walk_added(self.normalized.matcher(policy), between, policy, visitor, |_, plain, visitor| {
+                walk_pieces(plain, &self.steps.patterns, visitor)
+            })
+        })
     }
 
     /// The stretches of `text` between the added tokens that are looked for in original text.
@@ -326,15 +337,16 @@ impl Segmenter {
         self.original.matcher(policy)
     }
 
-    /// The patterns, if they are the only stage between a stretch and its pieces.
+    /// The patterns, if they are the only stage between a stretch and its pieces, and tokens are the bytes of their pieces.
     pub(crate) fn only_patterns(&self) -> Option<&[Pattern]> {
-        let only = self.adds_up && self.steps.keep_text() && self.normalized.all.is_none();
+        let only = self.adds_up && self.steps.keep_text();
         only.then_some(&self.steps.patterns)
     }
 
-    /// As [`Segmenter::only_patterns`], the first one apart; None without patterns as well.
+    /// As [`Segmenter::only_patterns`], the first one apart; None without patterns as well, and where added tokens are
+    /// looked for between others.
     pub(crate) fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {
-        self.only_patterns()?.split_first()
+        self.only_patterns().filter(|_| self.normalized.all.is_none())?.split_first()
     }
 
     /// Looks for added tokens that the policy does not admit.
@@ -389,9 +401,25 @@ impl Segmenter {
         self.normalized.matcher(policy)
     }
 
-    /// The steps, unless the pieces depend on origins.
-    pub(crate) fn untraced_steps(&self) -> Option<&Steps> {
-        (!self.traces).then_some(&self.steps)
+    /// Whether text that goes on is not normalized as a text by itself.
+    pub(crate) fn minds_start(&self) -> bool {
+        self.steps.normalizers.iter().any(Normalizer::minds_start)
+    }
+
+    /// The steps.
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
+    /// Whether nothing but patterns changes or cuts a stretch, which begins its text or goes on in it.
+    pub(crate) fn keeps(&self, stretch: &str, at_start: bool) -> bool {
+        let Steps { prefix_space, pre_tokenizers, .. } = &self.steps;
+        if *prefix_space || !pre_tokenizers.is_empty() {
+            return false;
+        }
+        let normalizers = if at_start { &self.steps.normalizers } else { &self.going_on };
+        normalizers.is_empty()
+            || normalize::try_apply_all(normalizers, stretch).is_ok_and(|text| matches!(text, Cow::Borrowed(_)))
     }
 
     /// Normalizes a stretch.
@@ -438,7 +466,7 @@ impl Segmenter {
         visitor: &mut impl Visit,
     ) -> Result<()> {
         if self.traces {
-            return self.walk_traced(original, at_start, policy, visitor);
+            return self.walk_traced(original, at_start, normalizers, policy, visitor);
         }
         let text = normalize::try_apply_all(normalizers, original)?;
         let matcher = self.normalized.matcher(policy);
@@ -450,9 +478,16 @@ impl Segmenter {
     }
 
     /// The same where pieces depend on whether they come from the beginning of the original text.
-    fn walk_traced(&self, original: &str, at_start: bool, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+    fn walk_traced(
+        &self,
+        original: &str,
+        at_start: bool,
+        normalizers: &[Normalizer],
+        policy: Policy,
+        visitor: &mut impl Visit,
+    ) -> Result<()> {
         let mut text = Aligned::traced(original)?;
-        self.normalize(&mut text)?;
+        normalizers.iter().try_for_each(|normalizer| normalizer.apply_aligned(&mut text))?;
         let walked = each_part(self.normalized.matcher(policy), text.text(), policy, |token, range| {
             if let Some(token) = token {
                 return visitor.added(token, &text.text()[range]);
@@ -467,17 +502,15 @@ impl Segmenter {
     /// Text in which no added token is left.
     fn walk_plain(&self, text: &str, at_start: bool, visitor: &mut impl Visit) -> Result<()> {
         let Steps { prefix_space, pre_tokenizers, patterns, .. } = &self.steps;
+        if !pre_tokenizers.is_empty() {
+            let cut = self.pre_tokenize(Aligned::plain(text), at_start)?;
+            return cut.texts().try_for_each(|piece| walk_pieces(piece, patterns, visitor)).map_err(unplaced);
+        }
         if *prefix_space && !text.starts_with(' ') {
             let walked = walk_pieces(&format!(" {text}"), patterns, visitor);
             return walked.map_err(|error| Error { byte: error.byte.map(|byte| byte.saturating_sub(1)), ..error });
         }
-        if pre_tokenizers.is_empty() {
-            return walk_pieces(text, patterns, visitor);
-        }
-        let mut cut = PreTokenized::new(Aligned::plain(text));
-        pre_tokenizers.iter().try_for_each(|step| step.apply(&mut cut, at_start))?;
-        let text = cut.text.text();
-        cut.pieces.iter().try_for_each(|piece| walk_pieces(&text[piece.clone()], patterns, visitor)).map_err(unplaced)
+        walk_pieces(text, patterns, visitor)
     }
 }
 

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 
+use rustc_hash::FxHashSet;
+
 use crate::error::{Error, Kind, Result};
 
 /// A token that is matched in the text itself, before any split.
@@ -45,7 +47,38 @@ pub struct Matcher {
     spelled: Vec<String>,
     /// Whether one of them starts with this byte.
     starts: Box<[bool; 256]>,
+    /// A bit for each pair of bytes: whether one of them may start with it.
+    pairs: Box<[u64; 1024]>,
     minds_context: bool,
+    meets: Meets,
+}
+
+/// The characters of tokens as they are spelled.
+#[derive(Default)]
+struct Meets {
+    /// Those one behind the other.
+    pairs: FxHashSet<(char, char)>,
+    /// Those that are not the first of a token.
+    inside: FxHashSet<char>,
+    last: FxHashSet<char>,
+    first: FxHashSet<char>,
+}
+
+impl Meets {
+    fn new(spelled: &[String]) -> Self {
+        let mut meets = Self::default();
+        for token in spelled {
+            let (next, mut last) = (token.chars().skip(1), None);
+            for (left, right) in token.chars().zip(next) {
+                meets.pairs.insert((left, right));
+                meets.inside.insert(right);
+                last = Some(right);
+            }
+            meets.first.extend(token.chars().next());
+            meets.last.extend(last.or_else(|| token.chars().next()));
+        }
+        meets
+    }
 }
 
 /// States that a table may have, of at most 1 KB each.
@@ -88,12 +121,19 @@ impl Matcher {
             .build(&spelled)
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
         spelled.sort_unstable();
-        let mut starts = Box::new([false; 256]);
-        for first in spelled.iter().filter_map(|token| token.bytes().next()) {
+        let (mut starts, mut pairs) = (Box::new([false; 256]), Box::new([0; 1024]));
+        for token in spelled.iter().map(String::as_bytes) {
+            let Some(&first) = token.first() else { continue };
             starts[usize::from(first)] = true;
+            let seconds = token.get(1).map_or(0..=u8::MAX, |&second| second..=second);
+            for second in seconds {
+                let pair = usize::from(u16::from_le_bytes([first, second]));
+                pairs[pair / 64] |= 1 << (pair % 64);
+            }
         }
+        let meets = Meets::new(&spelled);
         let minds_context = tokens.iter().any(|token| token.single_word || token.lstrip || token.rstrip);
-        Ok(Some(Self { tokens, automaton, spelled, starts, minds_context }))
+        Ok(Some(Self { tokens, automaton, spelled, starts, pairs, minds_context, meets }))
     }
 
     /// The token with this number.
@@ -115,26 +155,54 @@ impl Matcher {
 
     /// Whether a token, even one hidden by another, extends across a place of a text.
     pub(crate) fn is_across(&self, text: &[u8], place: usize) -> bool {
-        (place.saturating_sub(self.longest())..place).any(|start| {
-            let rest = &text[start..];
-            let is_across = |token: &String| start + token.len() > place && rest.starts_with(token.as_bytes());
-            self.may_start(rest[0]) && self.spelled.iter().any(is_across)
-        })
+        (place.saturating_sub(self.longest())..place).any(|start| start + self.longest_at(&text[start..]) > place)
     }
 
     /// Whether a token, even one hidden by another, extends across a place of a text, or ends or begins there.
     pub(crate) fn touches(&self, text: &[u8], place: usize) -> bool {
-        (place.saturating_sub(self.longest())..=place.min(text.len() - 1)).any(|start| {
-            let rest = &text[start..];
-            let touches = |token: &String| start + token.len() >= place && rest.starts_with(token.as_bytes());
-            self.may_start(rest[0]) && self.spelled.iter().any(touches)
-        })
+        let touches = |start: usize| match self.longest_at(&text[start..]) {
+            0 => false,
+            length => start + length >= place,
+        };
+        (place.saturating_sub(self.longest())..=place.min(text.len() - 1)).any(touches)
     }
 
-    /// Whether a token has these two characters one behind the other.
-    pub(crate) fn has_pair(&self, left: char, right: char) -> bool {
-        let pair = String::from_iter([left, right]);
-        self.spelled.iter().any(|token| token.contains(&pair))
+    /// The length of the longest token that begins a text, in bytes; 0 if there is none.
+    #[inline]
+    pub(crate) fn longest_at(&self, text: &[u8]) -> usize {
+        match text {
+            [first, second, ..] if self.starts[usize::from(*first)] => {
+                let pair = usize::from(u16::from_le_bytes([*first, *second]));
+                if self.pairs[pair / 64] >> (pair % 64) & 1 == 0 { 0 } else { self.look_for_longest(text) }
+            }
+            [first] if self.starts[usize::from(*first)] => self.look_for_longest(text),
+            _ => 0,
+        }
+    }
+
+    /// As [`Matcher::longest_at`]. A token that begins the text sorts behind one that parts from it sooner: so the last one
+    /// that does not sort behind the text is the one, or no longer one begins as the text goes on where they part.
+    fn look_for_longest(&self, mut text: &[u8]) -> usize {
+        loop {
+            let behind = self.spelled.partition_point(|token| token.as_bytes() <= text);
+            let Some(token) = behind.checked_sub(1).map(|at| self.spelled[at].as_bytes()) else { return 0 };
+            let common = token.iter().zip(text).take_while(|(one, other)| one == other).count();
+            if common == token.len() {
+                return common;
+            }
+            text = &text[..common];
+        }
+    }
+
+    /// Whether a token may extend across a place between two characters, of which the left one may be any; `apart`, also
+    /// whether one may end or begin there.
+    pub(crate) fn may_meet(&self, left: Option<char>, right: char, apart: bool) -> bool {
+        let Meets { pairs, inside, last, first } = &self.meets;
+        match left {
+            // It cannot end or begin beside a character that is not known.
+            None => apart || inside.contains(&right),
+            Some(left) => pairs.contains(&(left, right)) || apart && (last.contains(&left) || first.contains(&right)),
+        }
     }
 
     /// The first place of a text, at `from` or later, where a token may have begun that more text would complete.
@@ -150,10 +218,8 @@ impl Matcher {
     }
 
     /// The longest token that begins a text.
-    pub(crate) fn longest_at_start(&self, text: &[u8]) -> Option<&str> {
-        let is_start = |token: &&String| text.starts_with(token.as_bytes());
-        let first = text.first().filter(|&&first| self.may_start(first));
-        first.and_then(|_| self.spelled.iter().filter(is_start).max_by_key(|token| token.len())).map(String::as_str)
+    pub(crate) fn longest_at_start<'t>(&self, text: &'t str) -> Option<&'t str> {
+        text.get(..self.longest_at(text.as_bytes())).filter(|token| !token.is_empty())
     }
 
     /// The length of the longest token as it is spelled, in bytes.
@@ -278,7 +344,7 @@ mod tests {
         );
         assert_eq!((open("<a>b"), matcher.open(b"<a", 1)), (None, Some(1)));
         assert!(matcher.is_across(b"x<a>", 2) && !matcher.is_across(b"x<a>", 1) && !matcher.is_across(b"x<a>", 4));
-        assert_eq!(matcher.longest_at_start(b"<a>>>"), Some("<a>>"));
+        assert_eq!(matcher.longest_at_start("<a>>>"), Some("<a>>"));
     }
 
     #[test]

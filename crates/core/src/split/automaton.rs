@@ -131,6 +131,29 @@ impl Automaton {
         self.next[usize::from(state) + usize::from(self.end_of_text)] & MATCH != 0
     }
 
+    /// The number of the state without threads, from which no match is found.
+    pub(super) const DEAD_STATE: usize = 0;
+
+    /// The number of the state before anything was read.
+    pub(super) const START_STATE: usize = 1;
+
+    /// The number of classes of characters, and one for the end of the text, which is the last one.
+    pub(super) fn symbols(&self) -> usize {
+        usize::from(self.end_of_text) + 1
+    }
+
+    /// The number of states, each of which some text leads to but for the one without threads.
+    pub(super) fn states(&self) -> usize {
+        self.next.len() / self.symbols()
+    }
+
+    /// The number of the state that a symbol leads to, and whether a match ends before the symbol.
+    pub(super) fn go(&self, state: usize, symbol: usize) -> (usize, bool) {
+        let symbols = self.symbols();
+        let next = self.next[state * symbols + symbol];
+        (usize::from(next & !MATCH) / symbols, next & MATCH != 0)
+    }
+
     /// The class of the character that starts at `at`; None at the end of the text.
     #[inline]
     pub(super) fn class(&self, text: &[u8], at: usize) -> Option<u8> {
@@ -140,12 +163,6 @@ impl Automaton {
     /// The class of a character.
     pub(super) fn class_of(&self, character: char) -> Option<u8> {
         self.class(character.encode_utf8(&mut [0; 4]).as_bytes(), 0)
-    }
-
-    /// Whether no thread in any state reads a character of this class.
-    pub(super) fn never_reads(&self, class: u8) -> bool {
-        let symbols = usize::from(self.end_of_text) + 1;
-        self.next.iter().skip(usize::from(class)).step_by(symbols).all(|next| next & !MATCH == DEAD)
     }
 
     /// Between which classes of characters text may be cut (the argument is in `split::seams`).
@@ -171,6 +188,12 @@ impl Automaton {
             }
         }
         SeamTable { symbols, between, covers: self.covers() }
+    }
+
+    /// Whether no thread in any state reads a character of this class.
+    pub(super) fn never_reads(&self, class: u8) -> bool {
+        let symbols = usize::from(self.end_of_text) + 1;
+        self.next.iter().skip(usize::from(class)).step_by(symbols).all(|next| next & !MATCH == DEAD)
     }
 
     /// Whether each character starts a match.

@@ -10,6 +10,7 @@ use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use crate::error::Result;
+use crate::split::neighbours::{Neighbours, Side};
 use crate::split::{Pattern, after_character, names};
 
 /// A pattern as a step states it.
@@ -71,6 +72,19 @@ impl Matches {
         }
     }
 
+    /// What may be at the place behind some characters in every text, as [`Pattern::neighbours_behind`] has it.
+    pub(crate) fn neighbours(&self, left: &[char], right: char) -> Neighbours {
+        match self {
+            Self::Text(finder) => {
+                let of_text = |text| of_text(text, left.last().copied(), right);
+                std::str::from_utf8(finder.needle()).map_or(Neighbours::UNCERTAIN, of_text)
+            }
+            Self::Regex { pattern, never_empty: true } => pattern.neighbours_behind(left, right),
+            // Empty matches are none of a pattern's.
+            Self::Regex { .. } => Neighbours::UNCERTAIN,
+        }
+    }
+
     /// Calls `found` with the start and the end of each match, in order.
     ///
     /// # Errors
@@ -97,6 +111,19 @@ impl Matches {
         }
         Ok(())
     }
+}
+
+/// What may be at a place where a text is looked for.
+fn of_text(text: &str, left: Option<char>, right: char) -> Neighbours {
+    let (mut before, after) = (text.chars(), text.chars().skip(1));
+    let goes_across = before.clone().zip(after).any(|(one, next)| next == right && left.is_none_or(|left| left == one));
+    let is_one = text.chars().nth(1).is_none();
+    let side = |end: Option<char>, beside: Option<char>| Side {
+        matched: beside.is_none_or(|beside| end == Some(beside)),
+        gap: beside.is_none_or(|beside| end != Some(beside) || !is_one),
+    };
+    let set = Neighbours::of_sides(side(before.next_back(), left), side(text.chars().next(), Some(right)));
+    if goes_across { set.or(Neighbours::ONE_MATCH).or(Neighbours::LINKED) } else { set }
 }
 
 /// Whether each match of a regular expression has a character; false if that is not known.

@@ -17,6 +17,7 @@ pub(crate) mod marked_words;
 mod masks;
 pub(crate) mod matches;
 pub mod names;
+pub(crate) mod neighbours;
 mod scan;
 mod seams;
 #[cfg(target_arch = "x86_64")]
@@ -37,6 +38,7 @@ pub(crate) use self::ends::Ends;
 use self::family::Family;
 pub(crate) use self::growing::{Growing, GrowingPiece};
 use self::marked_words::MarkedWords;
+use self::neighbours::NeighbourTable;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
@@ -68,6 +70,8 @@ pub struct Pattern {
     engine: Engine,
     /// Computed on first use.
     seams: OnceLock<SeamTable>,
+    /// Computed on first use.
+    neighbours: OnceLock<NeighbourTable>,
 }
 
 enum Engine {
@@ -115,18 +119,13 @@ impl Pattern {
                     .remedy("check the pattern, or name one: gpt2, cl100k, o200k, llama3, qwen2, none")
             })?)
         };
-        Ok(Self { text: text.to_owned(), engine, seams: OnceLock::new() })
+        Ok(Self { text: text.to_owned(), engine, seams: OnceLock::new(), neighbours: OnceLock::new() })
     }
 
     /// The source of the pattern.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
-    }
-
-    /// Whether it leaves every text whole.
-    pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.engine, Engine::Whole)
     }
 
     /// Whether the empty text is a match.

@@ -65,6 +65,7 @@ impl Seams<'_> {
     ///
     /// # Panics
     /// If the range does not start and end at characters.
+    #[cfg(test)]
     pub(crate) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
         let class = |at| self.automaton.class(text.as_bytes(), at);
         let mut place = range.start;

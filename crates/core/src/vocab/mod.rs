@@ -2,8 +2,10 @@
 //!
 //! Compiling needs merging where a vocabulary is not proper: `merge::compile` has [`Vocab::new`].
 
+mod adjacent;
 mod characters;
 mod endings;
+mod fits;
 mod pair_table;
 mod rules;
 mod tokens;
@@ -13,8 +15,10 @@ use std::sync::OnceLock;
 
 use crate::error::Result;
 
+pub(crate) use adjacent::{Adjacent, Splits};
 use characters::Characters;
 pub(crate) use endings::Endings;
+pub(crate) use fits::Fits;
 pub(crate) use pair_table::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
 pub(crate) use tokens::{Candidates, Rolling, Tokens};
@@ -65,6 +69,10 @@ pub struct Vocab {
     has_unmade: bool,
     /// Made when a text grows for the first time.
     endings: OnceLock<Endings>,
+    /// Which symbols fit, of vocabularies that are not proper.
+    fits: OnceLock<Fits>,
+    /// Made when a piece is first to be taken apart.
+    splits: OnceLock<Splits>,
     /// Tokens that stand for several ids, in vocabularies of characters.
     beginnings: Option<Beginnings>,
 }
@@ -116,7 +124,17 @@ impl Vocab {
             Characters::none()
         };
         let has_unmade = (0..tokens.ids().len()).any(|index| rules.symbol(index) == NONE);
-        Self { tokens, rules, characters, whole: None, has_unmade, endings: OnceLock::new(), beginnings: None }
+        Self {
+            tokens,
+            rules,
+            characters,
+            whole: None,
+            has_unmade,
+            endings: OnceLock::new(),
+            fits: OnceLock::new(),
+            splits: OnceLock::new(),
+            beginnings: None,
+        }
     }
 
     /// A vocabulary of ranks with every cut of every token as a pair, whether it is proper or not: the definition.
@@ -161,6 +179,29 @@ impl Vocab {
     /// The tokens by their ends.
     pub(crate) fn endings(&self) -> &Endings {
         self.endings.get_or_init(|| Endings::new(&self.tokens))
+    }
+
+    /// The symbols that are known to fit or not; of vocabularies that are not proper.
+    #[inline]
+    pub(crate) fn fits(&self) -> &Fits {
+        self.fits.get_or_init(Fits::new)
+    }
+
+    /// Where pieces can be taken apart; `make` finds it out once.
+    #[inline]
+    pub(crate) fn splits_or(&self, make: impl FnOnce(&Self) -> Splits) -> &Splits {
+        self.splits.get_or_init(|| make(self))
+    }
+
+    /// Whether a piece that is a token is taken whole even if merging does not make it.
+    pub(crate) fn takes_all_whole(&self) -> bool {
+        self.whole.is_none()
+    }
+
+    /// How many ids stand for a symbol in the output.
+    #[inline]
+    pub(crate) fn ids_of_symbol(&self, symbol: u32) -> u32 {
+        self.beginnings.as_ref().map_or(1, |beginnings| beginnings.ids_of(self.rules.id(symbol)))
     }
 
     /// Whether a piece is one id that merging its bytes does not yield. For proper vocabularies only.
@@ -272,6 +313,12 @@ impl Vocab {
 }
 
 impl Beginnings {
+    /// How many ids stand for one.
+    fn ids_of(&self, id: u32) -> u32 {
+        let bytes = id.checked_sub(self.first).and_then(|number| self.bytes.get(number as usize));
+        bytes.map_or(1, |bytes| bytes.iter().filter(|&&id| id != NO_ID).count() as u32)
+    }
+
     fn expand(&self, ids: &mut Vec<u32>, from: usize) {
         let Some(first) = ids.iter().skip(from).position(|&id| id >= self.first) else { return };
         for id in ids.split_off(from + first) {

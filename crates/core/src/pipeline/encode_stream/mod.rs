@@ -3,17 +3,15 @@
 //! The held text is encoded up to its last cut, before which no later text changes anything. If there is no cut, twice as
 //! much text must arrive before the next search, so that a piece of any length takes linear time.
 
-mod cuts;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
 
 use std::sync::atomic::AtomicBool;
 
-use self::cuts::StreamCuts;
 use crate::encode::Sink;
 use crate::error::{Error, Result};
-use crate::pipeline::Tokenizer;
+use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
 use crate::utf8::{OnInvalid, complete};
 
@@ -139,7 +137,13 @@ impl EncodeStream {
 
     /// The last place where the text may be cut for any continuation.
     fn cut(&self, tokenizer: &Tokenizer, policy: Policy) -> Option<usize> {
-        StreamCuts::new(tokenizer.segmenter(), policy)?.last(&self.text)
+        let cuts = Cuts::new(tokenizer, policy);
+        // An added token that begins further right could continue in later text.
+        let mut end = self.text.len().saturating_sub(cuts.longest_added());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        cuts.last(&self.text, 0..end)
     }
 
     /// Encodes the beginning of the text and lets go of it.

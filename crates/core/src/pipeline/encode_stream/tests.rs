@@ -71,7 +71,9 @@ fn parts_change_neither_ids_nor_errors() {
                     }
                     let (ids, found) = streamed(&tokenizer, policy, &parts);
                     assert_eq!(found, error, "{number} {flags} {text:?} {parts:?}");
-                    assert!(if error.is_some() { expected.starts_with(&ids) } else { ids == expected }, "{text:?}");
+                    // Of a piece at fault a part may have been encoded.
+                    let is_beginning = expected.starts_with(&ids) || ids.starts_with(&expected);
+                    assert!(if error.is_some() { is_beginning } else { ids == expected }, "{text:?}");
                 }
             }
         }
@@ -80,8 +82,10 @@ fn parts_change_neither_ids_nor_errors() {
 
 #[test]
 fn little_is_held_where_there_are_cuts_and_all_where_there_is_none() {
-    let text = " abc bc".repeat(10_000);
-    for (patterns, most) in [(&[names::GPT2][..], 2 * LEAST_MORE), (&[], usize::MAX)] {
+    // Without a pattern there is a cut where no token has both characters; one has two spaces.
+    let (words, spaces) = (" abc bc".repeat(10_000), "  ".repeat(10_000));
+    let few = 2 * LEAST_MORE;
+    for (patterns, text, most) in [(&[names::GPT2][..], &words, few), (&[], &words, few), (&[], &spaces, usize::MAX)] {
         let tokenizer = tokenizer(patterns, false);
         let (mut stream, mut ids, mut held) = (EncodeStream::default(), Vec::new(), 0);
         for part in text.as_bytes().chunks(100) {

@@ -1,0 +1,302 @@
+//! A ruler of a text: cuts, and how many ids the text before each has, made as far as they are asked for.
+//!
+//! Where nothing but patterns stands between a text and its pieces, one pass encodes it and marks every piece end that is a
+//! cut. Elsewhere the parts between two cuts are counted one by one; most are words, and were counted before.
+
+use std::ops::Range;
+
+use crate::count::counter::{As, Counter};
+use crate::count::stretch::{Fit, Stretch};
+use crate::encode::{Count, Encoder};
+use crate::error::Result;
+use crate::pipeline::Cuts;
+use crate::segment::Visit;
+use crate::split::Pattern;
+use crate::split::added::{AddedToken, Matcher};
+use crate::utf8::boundary;
+
+/// About the distance of marks where parts are counted one by one, in bytes, and the fewest for which marks are made at once.
+const APART: usize = 64;
+
+/// For parts of no more bytes every cut is marked.
+const FEW: usize = 96;
+
+/// Within so many bytes behind a mark no other one is looked for where that takes long.
+const NEAR: usize = 24;
+
+/// The most that is looked through for one cut, and counted at once, in bytes.
+const AT_ONCE: usize = 1 << 13;
+
+/// The most marks that are kept although no one needs them.
+const SPARE: usize = 1 << 12;
+
+/// The marks of a text.
+#[derive(Debug)]
+pub(crate) struct Ruler {
+    /// Where each cut is, and the ids between the first and it. The first is a cut, or the start of the text.
+    marks: Vec<(usize, u64)>,
+    /// Whether the first is the start of a text, from where it is counted as a text by itself.
+    begins: bool,
+    /// Up to here there is no cut behind the last mark.
+    looked: usize,
+    /// The fewest bytes between two marks, where parts are counted one by one.
+    apart: usize,
+}
+
+impl Ruler {
+    /// A ruler to measure parts of about so many ids.
+    pub(crate) fn new(ids: u64) -> Self {
+        let apart = if bytes_for(ids) > FEW { APART } else { 1 };
+        Self { marks: vec![(0, 0)], begins: true, looked: 0, apart }
+    }
+
+    /// Makes marks until the last one is at `until` or behind it, or no cut is left up to `end`.
+    ///
+    /// # Errors
+    /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
+    pub(super) fn cover(&mut self, counter: &Counter, text: &str, until: usize, end: usize) -> Result<()> {
+        loop {
+            let last = self.last();
+            let from = last.max(self.looked);
+            if last >= until || from >= end {
+                return Ok(());
+            }
+            let wanted = (until.max(from + APART) - from).min(AT_ONCE);
+            let near = boundary(text, (from + wanted).min(end));
+            let cut = counter.cuts.last(text, from..near);
+            let far = boundary(text, (near + wanted).min(end));
+            let cut = cut.or_else(|| counter.cuts.first(text, near..far));
+            self.looked = cut.unwrap_or(far);
+            if let Some(cut) = cut {
+                self.mark(counter, text, last..cut)?;
+            }
+        }
+    }
+
+    /// Marks a part of the text from the last mark up to a cut.
+    fn mark(&mut self, counter: &Counter, text: &str, part: Range<usize>) -> Result<()> {
+        let is_first = self.begins && part.start == 0;
+        let segmenter = counter.tokenizer.segmenter();
+        let before = self.marks.last().map_or(0, |mark| mark.1);
+        if segmenter.keeps(&text[part.clone()], is_first) {
+            let (start, end) = (part.start, part.end);
+            let mut count = Count(before);
+            let encoder = counter.tokenizer.encoder(&mut count, None);
+            let near = Near::new(&counter.cuts, start);
+            let mut marking = Marking { counter, text, encoder, at: start, end, marks: &mut self.marks, near };
+            let walked = segmenter.walk_as_is(&text[part], counter.policy, &mut marking);
+            return walked.map_err(|error| error.shifted(start));
+        }
+        let mut start = part.start;
+        while start < part.end {
+            let cut = self.next_cut(counter, text, start, part.end);
+            let what = if is_first && start == 0 { As::Text } else { As::GoingOn };
+            let tokens = counter.count(text, start..cut, what)?;
+            self.push(cut, tokens);
+            start = cut;
+        }
+        Ok(())
+    }
+
+    /// Where the next mark is made: the last cut within the distance of marks, or the first behind it, or `end`.
+    fn next_cut(&self, counter: &Counter, text: &str, start: usize, end: usize) -> usize {
+        // Beside characters that are not ASCII it takes longer to find out.
+        let width = text[start..].chars().next().map_or(1, char::len_utf8);
+        let apart = if width == 1 { self.apart } else { self.apart.max(NEAR) };
+        let near = boundary(text, (start + apart.max(width)).min(end));
+        let cut = counter.cuts.last(text, start..near).or_else(|| counter.cuts.first(text, near..end));
+        cut.unwrap_or(end)
+    }
+
+    fn push(&mut self, cut: usize, tokens: u64) {
+        let before = self.marks.last().map_or(0, |mark| mark.1);
+        self.marks.push((cut, before + tokens));
+    }
+
+    /// Where the last mark is.
+    fn last(&self) -> usize {
+        self.marks.last().map_or(0, |mark| mark.0)
+    }
+
+    /// The number of the first mark behind `start`, and the ids of the text from `start` to it.
+    fn first_behind(&self, counter: &Counter, text: &str, start: usize) -> Result<Option<(usize, u64)>> {
+        let first = self.marks.partition_point(|mark| mark.0 <= start);
+        let Some(&(place, sum)) = self.marks.get(first) else { return Ok(None) };
+        let before = first.checked_sub(1).map(|before| self.marks[before]).filter(|before| before.0 == start);
+        let is_counted = counter.is_same_inside || self.begins && start == 0;
+        let head = match before.filter(|_| is_counted) {
+            Some((_, before)) => sum - before,
+            None => counter.count(text, start..place, As::Text)?,
+        };
+        Ok(Some((first, head)))
+    }
+
+    /// The number of ids of a part of the text by itself.
+    ///
+    /// # Errors
+    /// As [`crate::pipeline::Tokenizer::encode`].
+    pub(crate) fn count(&mut self, counter: &Counter, text: &str, part: Range<usize>, end: usize) -> Result<u64> {
+        self.cover(counter, text, part.end, end)?;
+        let last = self.marks.partition_point(|mark| mark.0 <= part.end);
+        match self.first_behind(counter, text, part.start)? {
+            Some((first, head)) if first < last => {
+                let (place, sum) = self.marks[last - 1];
+                Ok(head + sum - self.marks[first].1 + counter.count(text, place..part.end, As::GoingOn)?)
+            }
+            _ => counter.count(text, part, As::Text),
+        }
+    }
+
+    /// The longest beginning of the text from `start` on that has at most `limit` ids as a text by itself. No cut is looked
+    /// for behind `end`.
+    ///
+    /// # Errors
+    /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
+    pub(crate) fn fit(&mut self, counter: &Counter, text: &str, start: usize, limit: u64, end: usize) -> Result<Fit> {
+        if self.last() <= start {
+            self.cover(counter, text, start + bytes_for(limit), end)?;
+        }
+        let Some((first, head)) = self.first_behind(counter, text, start)? else {
+            return counter.longest(text, Stretch { start, end: text.len(), what: As::Text, is_open: true }, limit);
+        };
+        if head > limit {
+            let stretch = Stretch { start, end: self.marks[first].0, what: As::Text, is_open: false };
+            return counter.longest(text, stretch, limit);
+        }
+        // The sum of ids at which the limit is reached.
+        let most = self.marks[first].1.saturating_add(limit - head);
+        let last = loop {
+            let last = self.marks.partition_point(|mark| mark.1 <= most).max(first + 1) - 1;
+            let covered = self.last();
+            if last + 1 < self.marks.len() || covered >= end {
+                break last;
+            }
+            self.cover(counter, text, covered + bytes_for(most - self.marks[last].1), end)?;
+            if self.last() == covered {
+                break last;
+            }
+        };
+        let (place, sum) = self.marks[last];
+        let before = head + sum - self.marks[first].1;
+        let next = self.marks.get(last + 1).map(|next| next.0);
+        let stretch =
+            Stretch { start: place, end: next.unwrap_or(text.len()), what: As::GoingOn, is_open: next.is_none() };
+        let fit = counter.longest(text, stretch, limit - before)?;
+        Ok(Fit { tokens: before + fit.tokens, ..fit })
+    }
+
+    /// Forgets the marks before a place, but for the last of them.
+    pub(crate) fn forget(&mut self, before: usize) {
+        let gone = self.marks.partition_point(|mark| mark.0 <= before).saturating_sub(1);
+        if gone > SPARE {
+            self.marks.drain(..gone);
+        }
+    }
+
+    /// Counts all places from `by` bytes further right, which is where the text begins from now on; that is no more than the
+    /// place up to which was forgotten.
+    pub(crate) fn shift(&mut self, by: usize) {
+        let gone = self.marks.partition_point(|mark| mark.0 < by);
+        self.marks.drain(..gone);
+        for mark in &mut self.marks {
+            mark.0 -= by;
+        }
+        self.looked = self.looked.saturating_sub(by);
+        self.begins = by == 0 && self.begins || self.marks.is_empty();
+        if self.marks.is_empty() {
+            self.marks.push((0, 0));
+        }
+    }
+}
+
+/// Fewer bytes than so many ids usually have.
+fn bytes_for(ids: u64) -> usize {
+    ids.saturating_mul(3).clamp(APART as u64, AT_ONCE as u64) as usize
+}
+
+/// Marks the cuts among the ends of pieces while it encodes them.
+struct Marking<'a, 't> {
+    counter: &'a Counter<'t>,
+    text: &'a str,
+    encoder: Encoder<'a, Count>,
+    at: usize,
+    end: usize,
+    marks: &'a mut Vec<(usize, u64)>,
+    near: Near<'a, 't>,
+}
+
+impl Marking<'_, '_> {
+    /// Goes on to the end of a piece or token.
+    fn mark(&mut self, at: usize) {
+        self.at = at;
+        let cuts = &self.counter.cuts;
+        if at == self.end || cuts.is_wall(self.text, at) && !self.near.is_near(self.text, at) {
+            self.marks.push((at, self.encoder.sink.0));
+        }
+    }
+}
+
+impl Visit for Marking<'_, '_> {
+    fn piece(&mut self, piece: &str) -> Result<()> {
+        self.encoder.piece(piece)?;
+        self.mark(self.at + piece.len());
+        Ok(())
+    }
+
+    fn added(&mut self, token: &AddedToken, text: &str) -> Result<()> {
+        self.encoder.added(token, text)?;
+        self.mark(self.at + text.len());
+        Ok(())
+    }
+
+    fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], _: Range<usize>) -> Result<usize> {
+        let Self { counter, text: whole, encoder, at, end, marks, near } = self;
+        let (start, mut sum) = (*at, encoder.sink.0);
+        let counted = encoder.count_pieces(text, pattern, inner, |piece_end, count| {
+            sum += count;
+            let place = start + piece_end;
+            if place == *end || counter.cuts.is_wall(whole, place) && !near.is_near(whole, place) {
+                marks.push((place, sum));
+            }
+        });
+        encoder.sink.0 = sum;
+        *at = start + text.len();
+        counted.map(|()| text.len())
+    }
+}
+
+/// Whether added tokens are near places that ascend.
+struct Near<'a, 't> {
+    cuts: &'a Cuts<'t>,
+    matchers: Vec<&'t Matcher>,
+    /// Up to where it looked for beginnings, and the furthest end of those found.
+    looked: usize,
+    reach: usize,
+}
+
+impl<'a, 't> Near<'a, 't> {
+    fn new(cuts: &'a Cuts<'t>, start: usize) -> Self {
+        Self { cuts, matchers: cuts.matchers().collect(), looked: start, reach: 0 }
+    }
+
+    fn longest_at(&self, text: &str, place: usize) -> usize {
+        self.matchers.iter().map(|added| added.longest_at(&text.as_bytes()[place..])).max().unwrap_or(0)
+    }
+
+    /// As [`Cuts::is_near_added`].
+    fn is_near(&mut self, text: &str, place: usize) -> bool {
+        if self.matchers.is_empty() {
+            return false;
+        }
+        if !self.cuts.finds_as_spelled() {
+            return self.cuts.is_near_added(text, place);
+        }
+        while self.looked < place {
+            if let length @ 1.. = self.longest_at(text, self.looked) {
+                self.reach = self.reach.max(self.looked + length);
+            }
+            self.looked += 1;
+        }
+        self.reach > place || self.cuts.is_apart() && self.cuts.is_near_added(text, place)
+    }
+}

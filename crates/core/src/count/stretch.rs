@@ -1,0 +1,270 @@
+//! A stretch of text without cuts: its longest beginning, or end, within a budget.
+//!
+//! Counts are not monotone: one more character can lower the count. So each place is counted, the furthest first. In a
+//! stretch of more than some hundred bytes that would take too long. A text that grows counts its places in linear time
+//! where it can be followed (`count::tail`, `count::head`), and so does a run within one piece (`count::run`).
+//!
+//! Weakness: where nothing is known of a long stretch but its counts, because an expression needs backtracking, say, it is
+//! bisected. What is found then fits, and no place of the next [`FURTHER`] does, but one behind these may.
+
+use crate::count::counter::{As, Counter};
+use crate::count::run::Run;
+use crate::error::{Error, Result};
+use crate::utf8::boundary;
+
+/// In a stretch of which nothing but counts is known, as many characters more are tried behind a place that fits.
+const FURTHER: usize = 32;
+
+/// In longer stretches, in bytes, not every place is counted by itself.
+pub(super) const SHORT: usize = 256;
+
+/// The longest part of a text that fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Where it ends, or on the right side where it starts, in bytes.
+    pub at: usize,
+    /// How many ids it has.
+    pub tokens: u64,
+    /// Whether more text would not change that: no longer text that begins with this one has a longer beginning that fits.
+    /// Never on the right side.
+    pub decided: bool,
+}
+
+/// A part of a text without cuts inside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// What it is counted as.
+    pub(super) what: As,
+    /// Whether all of it may be taken, and more text change that.
+    pub(super) is_open: bool,
+}
+
+impl Counter<'_> {
+    /// The longest beginning of a stretch that has at most `limit` ids; where it ends is a place of the text.
+    ///
+    /// # Errors
+    /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
+    pub(super) fn longest(&self, text: &str, stretch: Stretch, limit: u64) -> Result<Fit> {
+        let Stretch { mut start, mut end, mut what, mut is_open } = stretch;
+        let mut fit = Fit { at: start, tokens: 0, decided: !is_open };
+        if what == As::GoingOn && limit == 0 && self.never_empty {
+            return Ok(fit);
+        }
+        let mut limit = limit;
+        // Between the marks of a ruler there may be more cuts, if they are near.
+        while end - start <= SHORT
+            && let Some(cut) = self.cuts.first(text, start..end).filter(|&cut| cut < end)
+        {
+            let tokens = self.count(text, start..cut, what)?;
+            if tokens > limit {
+                (end, is_open) = (cut, false);
+                fit.decided = true;
+                break;
+            }
+            limit -= tokens;
+            fit = Fit { at: cut, tokens: fit.tokens + tokens, ..fit };
+            (start, what) = (cut, As::GoingOn);
+        }
+        if end - start > SHORT {
+            if self.stages.is_some() {
+                let rest = self.tokenizer.fit_from_left(&text[start..end], self.policy, limit);
+                let rest = rest.map_err(|error| error.shifted(start))?;
+                return Ok(Fit {
+                    at: start + rest.at,
+                    tokens: fit.tokens + rest.tokens,
+                    decided: fit.decided || rest.decided,
+                });
+            }
+            let stretch = Stretch { start, end, what, is_open };
+            return match self.longest_in_run(text, stretch, limit)? {
+                Some(run) => Ok(Fit { tokens: fit.tokens + run.tokens, decided: fit.decided || run.decided, ..run }),
+                None => self.longest_by_halves(text, stretch, limit, fit),
+            };
+        }
+        let most = if is_open { end } else { start.max(boundary_before(text, end)) };
+        let mut place = most;
+        while place > start {
+            let tokens = self.count(text, start..place, what)?;
+            if tokens <= limit {
+                return Ok(Fit { at: place, tokens: fit.tokens + tokens, ..fit });
+            }
+            place = boundary_before(text, place);
+        }
+        Ok(fit)
+    }
+
+    /// Where a run begins in a long stretch, if one begins soon: the first joined place behind the last one near the start
+    /// that is not.
+    pub(super) fn first_joined(&self, text: &str, start: usize) -> Option<usize> {
+        let near = boundary(text, start + SHORT / 2);
+        let mut places = text[start..near].char_indices().rev().map(|(at, _)| start + at);
+        let apart = places.find(|&place| place == start || !self.cuts.is_joined(text, place))?;
+        let first = boundary_after(text, apart);
+        self.cuts.is_joined(text, first).then_some(first)
+    }
+
+    /// The longest beginning of a long stretch, if all but some hundred bytes of it are a run as far as the limit reaches.
+    fn longest_in_run(&self, text: &str, stretch: Stretch, limit: u64) -> Result<Option<Fit>> {
+        let Stretch { start, end, what, is_open } = stretch;
+        let Some(first) = self.first_joined(text, start) else { return Ok(None) };
+        let Some(mut run) = Run::new(self, text, start, what, first)? else { return Ok(None) };
+        let mut fit = Fit { at: start, tokens: 0, decided: !is_open };
+        let mut size = SHORT;
+        loop {
+            let (from, to) = (run.end(), boundary(text, (start + size).min(end)));
+            let goes_on = run.extend(self, text, to)?;
+            for place in run.counts(self, from) {
+                // The place of an error is that of encoding the part.
+                let (at, tokens) = match place {
+                    Err(error) => return self.count(text, start..to, what).and(Err(Error { byte: None, ..error })),
+                    Ok(counted) => counted,
+                };
+                if tokens <= limit && (at < end || is_open) {
+                    fit = Fit { at, tokens, ..fit };
+                }
+            }
+            if run.least(self) > limit {
+                fit.decided = true;
+                break;
+            }
+            if to == end || !goes_on {
+                // What little is left is counted behind the run.
+                if end - run.end() > SHORT {
+                    return Ok(None);
+                }
+                let mut place = if is_open { end } else { boundary_before(text, end) };
+                while place > run.end() {
+                    let tokens = run.count_with(self, &text[..place])?;
+                    if tokens <= limit {
+                        return Ok(Some(Fit { at: place, tokens, ..fit }));
+                    }
+                    place = boundary_before(text, place);
+                }
+                break;
+            }
+            size *= 2;
+        }
+        let mut place = first;
+        while fit.at == start && place > start {
+            let tokens = self.count(text, start..place, what)?;
+            if tokens <= limit {
+                fit = Fit { at: place, tokens, ..fit };
+            }
+            place = boundary_before(text, place);
+        }
+        Ok(Some(fit))
+    }
+
+    /// A beginning of a long stretch that fits, while none of up to [`FURTHER`] characters more does.
+    ///
+    /// Time: a few dozen times that of encoding it.
+    fn longest_by_halves(&self, text: &str, stretch: Stretch, limit: u64, mut fit: Fit) -> Result<Fit> {
+        let Stretch { start, end, what, .. } = stretch;
+        let before = fit.tokens;
+        let mut fits = |place: usize| {
+            let tokens = self.count(text, start..place, what)?;
+            if tokens <= limit {
+                fit = Fit { at: place, tokens: before + tokens, ..fit };
+            }
+            Ok(tokens <= limit)
+        };
+        let (mut low, mut high, mut size) = (start, boundary(text, start + SHORT), SHORT);
+        while fits(high)? {
+            if high == end {
+                return Ok(fit);
+            }
+            size *= 2;
+            (low, high) = (high, boundary(text, (start + size).min(end)));
+        }
+        loop {
+            let middle = boundary(text, low + (high - low) / 2);
+            let middle = if middle == low { boundary_after(text, low) } else { middle };
+            if middle >= high {
+                break;
+            }
+            if fits(middle)? {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        // One character more can lower the count again.
+        for (at, character) in text[high..end].char_indices().take(FURTHER) {
+            fits(high + at + character.len_utf8())?;
+        }
+        Ok(fit)
+    }
+
+    /// Where the longest end of a stretch starts that has at most `limit` ids as a text by itself, and how many it has; not
+    /// the empty end. `stretch` ends where the rest of the text is counted as text that goes on.
+    ///
+    /// # Errors
+    /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
+    pub(super) fn longest_end(&self, text: &str, start: usize, end: usize, limit: u64) -> Result<Option<(usize, u64)>> {
+        if end - start > SHORT {
+            if self.stages.is_some() {
+                let fit = self.tokenizer.fit_from_right(&text[start..end], self.policy, limit, Some(&self.cuts));
+                let fit = fit.map_err(|error| error.shifted(start))?;
+                return Ok((start + fit.at < end).then_some((start + fit.at, fit.tokens)));
+            }
+            return self.longest_end_by_halves(text, start, end, limit);
+        }
+        let mut place = if limit == 0 && self.never_empty { end } else { start };
+        while place < end {
+            let tokens = self.count(text, place..end, As::Text)?;
+            if tokens <= limit {
+                return Ok(Some((place, tokens)));
+            }
+            place = boundary_after(text, place);
+        }
+        Ok(None)
+    }
+
+    /// An end of a long stretch that fits, while none of up to [`FURTHER`] characters more does.
+    fn longest_end_by_halves(&self, text: &str, start: usize, end: usize, limit: u64) -> Result<Option<(usize, u64)>> {
+        let mut found = None;
+        let mut fits = |place: usize| {
+            let tokens = self.count(text, place..end, As::Text)?;
+            if tokens <= limit {
+                found = Some((place, tokens));
+            }
+            Ok(tokens <= limit)
+        };
+        let (mut low, mut high, mut size) = (boundary(text, end - SHORT), end, SHORT);
+        while fits(low)? {
+            if low == start {
+                return Ok(found);
+            }
+            size *= 2;
+            (low, high) = (boundary(text, start.max(end.saturating_sub(size))), low);
+        }
+        loop {
+            let middle = boundary(text, low + (high - low) / 2);
+            let middle = if middle <= low { boundary_after(text, low) } else { middle };
+            if middle >= high {
+                break;
+            }
+            if fits(middle)? {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        for (at, _) in text[start..low].char_indices().rev().take(FURTHER) {
+            fits(start + at)?;
+        }
+        Ok(found)
+    }
+}
+
+/// The boundary of a character before a place that is not the start of the text.
+fn boundary_before(text: &str, place: usize) -> usize {
+    boundary(text, place - 1)
+}
+
+/// The boundary of a character behind a place that is not the end of the text.
+fn boundary_after(text: &str, place: usize) -> usize {
+    place + text[place..].chars().next().map_or(1, char::len_utf8)
+}

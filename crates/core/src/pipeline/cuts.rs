@@ -1,0 +1,425 @@
+//! Cuts: places where the ids of a text are those of its two parts, whatever is further left and right of the characters
+//! beside the place.
+//!
+//! T(x) is the ids of a text, C(x) those of a text that goes on where another one ended: without what stages put in front
+//! of a text or take from it there. At a cut T(ab) = T(a) C(b) and C(ab) = C(a) C(b), also where a begins and b ends
+//! anywhere nearer.
+//!
+//! Each stage reports its effect at a place between two characters ([`Edge`]). No added token may extend across it.
+//! Normalizers change either side alone as they change it in the whole. Then the first pre-tokenizer or pattern that
+//! certainly ends a piece there decides: those before it leave the place alone, and those after it work inside pieces. Where
+//! none does, a place within a piece is a cut if no token of the model has these two characters side by side.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::edge::{Between, Edge};
+use crate::normalize::{Normalizer, most_bytes};
+use crate::pipeline::Tokenizer;
+use crate::pre_tokenize::{PreTokenizer, joins};
+use crate::segment::{Policy, Steps};
+use crate::split::added::Matcher;
+
+/// Finds cuts.
+pub(crate) struct Cuts<'t> {
+    tokenizer: &'t Tokenizer,
+    steps: &'t Steps,
+    /// Finds added tokens in the original text.
+    original: Option<&'t Matcher>,
+    /// Finds them in normalized text.
+    normalized: Option<&'t Matcher>,
+    /// Whether text beside an added token is not encoded as text that goes on.
+    apart: bool,
+    /// Whether the neighbours of added tokens decide if they are found, and their extent.
+    minds_context: bool,
+    /// The bits of the characters that matter in an entry of the memo.
+    mask: u32,
+    /// Whether two characters alone decide if a piece ends between them.
+    decides_by_two: bool,
+    /// The bytes of the longest piece that may be cut in two.
+    splits: usize,
+}
+
+/// What is known of four characters of ASCII in a row: how the first two meet, but for added tokens. An entry has its
+/// characters, and the answer in the bits that ASCII leaves free.
+pub(crate) struct Memo(Box<[AtomicU32]>);
+
+/// The bits of four characters of ASCII that are always 0: that an entry is set, and its answer.
+const KNOWN: u32 = 1 << 31;
+const CUT: u32 = 1 << 23;
+const JOINED: u32 = 1 << 15;
+const NOT_ASCII: u32 = 0x8080_8080;
+
+impl Memo {
+    const BITS: u32 = 14;
+
+    fn entry(&self, key: u32) -> &AtomicU32 {
+        &self.0[(key.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize]
+    }
+}
+
+impl Default for Memo {
+    fn default() -> Self {
+        Self((0..1 << Self::BITS).map(|_| AtomicU32::new(0)).collect())
+    }
+}
+
+impl<'t> Cuts<'t> {
+    pub(crate) fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Self {
+        let segmenter = tokenizer.segmenter();
+        let (original, normalized) = (segmenter.matcher(policy), segmenter.normalized_matcher(policy));
+        let minds_context = [original, normalized].into_iter().flatten().any(Matcher::minds_context);
+        let apart = minds_context || segmenter.minds_start();
+        let looks_ahead = segmenter.steps().normalizers.iter().any(Normalizer::looks_ahead);
+        let mask = if looks_ahead { u32::MAX } else { 0xFFFF };
+        let Steps { pre_tokenizers, patterns, .. } = segmenter.steps();
+        let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
+        let splits = tokenizer.model().longest_that_splits();
+        Self {
+            tokenizer,
+            steps: segmenter.steps(),
+            original,
+            normalized,
+            apart,
+            minds_context,
+            mask,
+            decides_by_two,
+            splits,
+        }
+    }
+
+    /// The last cut of a text after `range.start` and up to `range.end`, which are characters of the text.
+    ///
+    /// Time: linear in the text behind the cut.
+    pub(crate) fn last(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let mut place = range.end;
+        text[range].chars().rev().find_map(|left| {
+            let cut = self.is_cut(text, place).then_some(place);
+            place -= left.len_utf8();
+            cut
+        })
+    }
+
+    /// The first cut of a text after `range.start` and up to `range.end`, which are characters of the text.
+    ///
+    /// Time: linear in the text before the cut.
+    pub(crate) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let mut place = range.start;
+        text[range].chars().find_map(|left| {
+            place += left.len_utf8();
+            self.is_cut(text, place).then_some(place)
+        })
+    }
+
+    /// Whether a place between two characters is a cut.
+    pub(crate) fn is_cut(&self, text: &str, place: usize) -> bool {
+        self.is_wall(text, place) && !self.is_near_added(text, place)
+    }
+
+    /// Up to where a text that goes on may be cut: behind it an added token may have begun that more text completes.
+    pub(crate) fn sure(&self, text: &str) -> usize {
+        if self.minds_context || !self.finds_as_spelled() {
+            return text.len().saturating_sub(self.longest_added());
+        }
+        let open = self.matchers().filter_map(|added| added.open(text.as_bytes(), 0)).min();
+        open.map_or(text.len(), |open| if self.apart { open.saturating_sub(1) } else { open })
+    }
+
+    /// The bytes of the longest added token: within so many of the end of a text that goes on, a place may be no cut.
+    pub(crate) fn longest_added(&self) -> usize {
+        self.matchers().map(Matcher::longest).max().unwrap_or(0)
+    }
+
+    /// The added tokens that are looked for.
+    pub(crate) fn matchers(&self) -> impl Iterator<Item = &'t Matcher> {
+        [self.original, self.normalized].into_iter().flatten()
+    }
+
+    /// Whether all added tokens are found in the text as it is.
+    pub(crate) fn finds_as_spelled(&self) -> bool {
+        self.normalized.is_none() || self.steps.normalizers.is_empty()
+    }
+
+    /// Whether text beside an added token is not encoded as text that goes on.
+    pub(crate) fn is_apart(&self) -> bool {
+        self.apart
+    }
+
+    /// Whether a place is a cut but for added tokens.
+    #[inline]
+    pub(crate) fn is_wall(&self, text: &str, place: usize) -> bool {
+        match self.meeting_at(text, place) {
+            Meeting::Cut => true,
+            Meeting::CutByModel => most_bytes(text.len()) <= self.splits,
+            Meeting::Joined | Meeting::Unknown => false,
+        }
+    }
+
+    /// Whether the characters beside a place certainly belong to one piece: that of the left part with what the right part
+    /// becomes behind it.
+    pub(crate) fn is_joined(&self, text: &str, place: usize) -> bool {
+        self.meeting_at(text, place) == Meeting::Joined && !self.is_near(text, place, true)
+    }
+
+    #[inline]
+    fn meeting_at(&self, text: &str, place: usize) -> Meeting {
+        let bytes = &text.as_bytes()[place.saturating_sub(1)..];
+        let around = match (bytes.first_chunk::<4>(), bytes) {
+            (Some(&around), _) if place > 0 => Some(around),
+            // Only the two at the place matter.
+            (None, &[left, right, ..]) if place > 0 && self.steps.normalizers.is_empty() => Some([left, right, 0, 0]),
+            _ => None,
+        };
+        if let Some(around) = around {
+            let key = u32::from_le_bytes(around);
+            if key & NOT_ASCII == 0 {
+                let key = key & self.mask;
+                let entry = self.tokenizer.memo().entry(key);
+                let known = entry.load(Ordering::Relaxed);
+                if known & !(CUT | JOINED) == key | KNOWN {
+                    return match known & (CUT | JOINED) {
+                        0 => Meeting::Unknown,
+                        CUT => Meeting::Cut,
+                        JOINED => Meeting::Joined,
+                        _ => Meeting::CutByModel,
+                    };
+                }
+                let meeting = self.work_out(text, place);
+                let answer = match meeting {
+                    Meeting::Unknown => 0,
+                    Meeting::Cut => CUT,
+                    Meeting::Joined => JOINED,
+                    Meeting::CutByModel => CUT | JOINED,
+                };
+                entry.store(key | KNOWN | answer, Ordering::Relaxed);
+                return meeting;
+            }
+        }
+        self.work_out(text, place)
+    }
+
+    fn work_out(&self, text: &str, place: usize) -> Meeting {
+        let Some(mut edge) = edge(text, place) else { return Meeting::Unknown };
+        let mut stays = true;
+        for normalizer in &self.steps.normalizers {
+            stays &= !normalizer.may_lose(edge.right()[0]);
+            let Some(normal) = normalizer.edge(&edge) else { return Meeting::Unknown };
+            edge = normal;
+            stays &= !normalizer.may_lose(edge.right()[0]);
+        }
+        match self.meeting(edge.left, edge.right()[0]) {
+            Meeting::Joined if !stays => Meeting::Unknown,
+            meeting => meeting,
+        }
+    }
+
+    /// The edge between the normalized parts of a text.
+    fn normal(&self, edge: Edge) -> Option<Edge> {
+        self.steps.normalizers.iter().try_fold(edge, |edge, normalizer| normalizer.edge(&edge))
+    }
+
+    /// How two characters of normalized text meet.
+    fn meeting(&self, left: Option<char>, right: char) -> Meeting {
+        let meeting = self.meeting_alone(left, right);
+        let Steps { pre_tokenizers, patterns, .. } = self.steps;
+        match left {
+            // The right part by itself may have something put in front of it.
+            Some(left)
+                if meeting == Meeting::Unknown
+                    && self.decides_by_two
+                    && joins(pre_tokenizers, patterns, &[left], right) =>
+            {
+                Meeting::Joined
+            }
+            _ => meeting,
+        }
+    }
+
+    /// The same, where the right part is what it is by itself.
+    fn meeting_alone(&self, left: Option<char>, right: char) -> Meeting {
+        let Steps { prefix_space, pre_tokenizers, patterns, .. } = self.steps;
+        if *prefix_space && right != ' ' {
+            return Meeting::Unknown;
+        }
+        let (mut left, mut right, mut all_joined) = (left, right, true);
+        let steps = pre_tokenizers.iter().map(Cutting::Step);
+        for step in steps.chain(patterns.iter().map(Cutting::Pattern)) {
+            match step.between(left, right) {
+                Between::Wall => return Meeting::Cut,
+                Between::Inside { left: new_left, right: new_right, joined } => {
+                    (left, right) = (new_left, new_right);
+                    all_joined &= joined;
+                }
+                Between::Unknown => return Meeting::Unknown,
+            }
+        }
+        match left {
+            Some(left) if self.tokenizer.model().splits_between(left, right) => Meeting::CutByModel,
+            Some(_) if all_joined => Meeting::Joined,
+            _ => Meeting::Unknown,
+        }
+    }
+
+    /// Whether an added token may extend across a place of a text, or be found otherwise in its parts.
+    pub(crate) fn is_near_added(&self, text: &str, place: usize) -> bool {
+        self.is_near(text, place, self.apart)
+    }
+
+    /// Whether an added token may extend across a place; `apart`, also whether one may end or begin there.
+    fn is_near(&self, text: &str, place: usize, apart: bool) -> bool {
+        if self.original.is_none() && self.normalized.is_none() {
+            return false;
+        }
+        let is_near = |added: &Matcher| {
+            if apart { added.touches(text.as_bytes(), place) } else { added.is_across(text.as_bytes(), place) }
+        };
+        if self.minds_context && text[..place].ends_with(char::is_whitespace) {
+            return true;
+        }
+        if self.original.is_some_and(is_near) {
+            return true;
+        }
+        let Some(normalized) = self.normalized else { return false };
+        if self.steps.normalizers.is_empty() {
+            return is_near(normalized);
+        }
+        let edge = edge(text, place).and_then(|edge| self.normal(edge));
+        edge.is_none_or(|edge| {
+            let left = edge.left.filter(|left| !self.minds_context || !left.is_whitespace());
+            normalized.may_meet(left, edge.right()[0], apart)
+        })
+    }
+}
+
+/// A stage that cuts text into pieces.
+enum Cutting<'t> {
+    Step(&'t PreTokenizer),
+    Pattern(&'t crate::split::Pattern),
+}
+
+impl Cutting<'_> {
+    fn between(&self, left: Option<char>, right: char) -> Between {
+        match self {
+            Self::Step(step) => step.between(left, right),
+            Self::Pattern(pattern) => pattern.between(left, right),
+        }
+    }
+}
+
+/// How two characters meet after all stages.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meeting {
+    /// The place between them is a cut.
+    Cut,
+    /// It is one in a piece that is not too long for the model.
+    CutByModel,
+    /// They are in one piece.
+    Joined,
+    Unknown,
+}
+
+/// The edge at a place of a text; None at its ends.
+fn edge(text: &str, place: usize) -> Option<Edge> {
+    let (before, after) = text.split_at(place);
+    Edge::new(Some(before.chars().next_back()?), after.chars())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::normalize::Normalizer;
+    use crate::pipeline::Parts;
+    use crate::pre_tokenize::PreTokenizer;
+    use crate::segment::Treat;
+    use crate::split::added::AddedToken;
+    use crate::split::{Pattern, names};
+    use crate::vocab::{Semantics, Vocab};
+
+    /// Normalizers, pre-tokenizers and patterns.
+    type Stages<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str]);
+
+    const ALPHABET: [char; 10] = ['a', 'b', ' ', '.', '1', 'é', '\u{301}', '中', '\n', '\u{2581}'];
+
+    fn tokenizer(normalizers: &[&str], pre_tokenizers: &[&str], patterns: &[&str], flags: u8) -> Tokenizer {
+        let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+        let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
+        tokens.extend([&b" a"[..], b"ab", b" ab", b"  ", b"a.", "中".as_bytes(), "▁a".as_bytes(), "中.".as_bytes()]);
+        let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+        let added = |id, content: &str| AddedToken {
+            lstrip: flags == 1,
+            rstrip: flags == 2,
+            single_word: flags == 3,
+            normalized: flags == 4,
+            ..AddedToken { content: content.to_owned(), id, ..AddedToken::default() }
+        };
+        Tokenizer::new(Parts {
+            added: vec![added(900, "b1"), added(901, ".\n")],
+            steps: Steps {
+                normalizers: normalizers.iter().map(|step| Normalizer::parse(step).unwrap()).collect(),
+                prefix_space: flags == 5,
+                pre_tokenizers: pre_tokenizers.iter().map(|step| PreTokenizer::parse(step).unwrap()).collect(),
+                patterns: patterns.iter().map(|pattern| Pattern::new(pattern).unwrap()).collect(),
+            },
+            ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
+        })
+        .unwrap()
+    }
+
+    /// The ids of a text by itself, and of one that goes on.
+    fn encoded(tokenizer: &Tokenizer, text: &str) -> [Vec<u32>; 2] {
+        let policy = Policy { special: Treat::Match, added: Treat::Match };
+        let (mut alone, mut going_on) = (Vec::new(), Vec::new());
+        tokenizer.encode(text, policy, &mut alone).unwrap();
+        let segmenter = tokenizer.segmenter();
+        segmenter.walk_on(text, policy, &mut tokenizer.encoder(&mut going_on, None)).unwrap();
+        [alone, going_on]
+    }
+
+    #[test]
+    fn ids_add_up_at_cuts_of_all_short_texts() {
+        let prepend = r#"{"type":"Prepend","prepend":"▁"}"#;
+        let marks = r#"{"type":"Replace","pattern":{"String":" "},"content":"▁"}"#;
+        let spaces = r#"{"type":"Replace","pattern":{"Regex":"\\s+"},"content":" "}"#;
+        let strip = r#"{"type":"Strip","strip_left":true,"strip_right":true}"#;
+        let metaspace = r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true}"#;
+        let digits = r#"{"type":"Digits","individual_digits":true}"#;
+        let bert = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
+        let all: [Stages; 10] = [
+            (&[], &[], &[names::GPT2]),
+            (&[], &[], &[]),
+            (&["NFC"], &[], &[names::GPT2]),
+            (&["NFKC", "Lowercase", strip], &[], &[r"\p{N}{1,3}", names::GPT2]),
+            (&[prepend, marks], &[], &[]),
+            (&[bert], &["BertPreTokenizer"], &[]),
+            (&["NFC", spaces, "Lowercase"], &["Whitespace"], &[]),
+            (&["NFD", "StripAccents"], &["WhitespaceSplit", metaspace], &[]),
+            (&[], &[metaspace, digits, "Punctuation"], &[]),
+            (&[strip], &["UnicodeScripts"], &[r"(?:(?=a)a|\w)+|\s|."]),
+        ];
+        let policy = Policy { special: Treat::Match, added: Treat::Match };
+        for (number, (normalizers, pre_tokenizers, patterns)) in all.into_iter().enumerate() {
+            for flags in 0..6 {
+                let tokenizer = tokenizer(normalizers, pre_tokenizers, patterns, flags);
+                let cuts = Cuts::new(&tokenizer, policy);
+                let mut found = 0;
+                for text in (0..ALPHABET.len().pow(4)).map(|number| {
+                    (0..4_u32).map(|place| ALPHABET[number / 10_usize.pow(place) % 10]).collect::<String>()
+                }) {
+                    let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
+                    for &place in places.iter().filter(|&&place| cuts.is_cut(&text, place)) {
+                        let (left, right) = text.split_at(place);
+                        let ([whole, whole_on], [left, left_on]) =
+                            (encoded(&tokenizer, &text), encoded(&tokenizer, left));
+                        let [_, right] = encoded(&tokenizer, right);
+                        assert_eq!(whole, [left, right.clone()].concat(), "{number} {flags} {text:?} at {place}");
+                        assert_eq!(whole_on, [left_on, right].concat(), "{number} {flags} {text:?} at {place}");
+                        found += 1;
+                    }
+                }
+                let least = if number == 9 || flags == 5 { 0 } else { 500 };
+                assert!(found >= least, "{number} {flags}: {found} cuts");
+            }
+        }
+    }
+}
