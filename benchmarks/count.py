@@ -9,6 +9,9 @@ with the vocabulary's split pattern, on real text.
 - peers: from Python, compared with the calls that libraries without counting need.
 - chunks: whole texts in chunks, compared with chunking libraries.
 - piece: one piece of 1, 10 and 100 MB, in the core: reports operations that are not linear.
+- every: every published tokenizer, whatever its stages and model, from Python: chunks, fits, an index and growing texts
+  as multiples of one encode, and what takes more than it may.
+- hostile: 1, 10 and 100 MB of one letter, of spaces and of ideographs through each of them; hours, so only by name.
 
 Results are compared with encoding from scratch before a time is printed. Times are CPU time, medians of interleaved
 runs.
@@ -18,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import os
 import sys
 import tempfile
 from dataclasses import replace
@@ -25,7 +29,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import bytepair as bp
-from benchmarks import chunks, core, endless, growing, plot, slices
+from benchmarks import (
+    chunks,
+    core,
+    counting_families,
+    counting_hostile,
+    endless,
+    growing,
+    plot,
+    published,
+    slices,
+)
 from benchmarks.choose import add_choice, chosen
 from benchmarks.measure import NORMAL, QUICK, Report, data_folder
 from benchmarks.peers import ORACLES, PUBLISHED, Vocabulary, load_all, write
@@ -38,7 +52,10 @@ if TYPE_CHECKING:
     from benchmarks.measure import Pace
     from benchmarks.slices import Sliced
 
-PARTS = ("core", "peers", "chunks", "piece")
+PARTS = ("core", "peers", "chunks", "piece", "every", "hostile")
+UNASKED = PARTS[:-1]
+"""The parts that are measured if none is named."""
+
 CORPORA = ("en", "mixed")
 RANDOM_TOKENS = 100_000
 RUNS = 5
@@ -138,6 +155,54 @@ def measure_all(report: Report, material: Material, work: Path, parts: Sequence[
         endless.pieces(report, vocabulary, vocabulary.scheme or "none", sizes)
 
 
+def add_published(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the parts that take every published tokenizer."""
+    add_choice(parser, "--tokenizer", [*published.FILES], "every and hostile: only these tokenizers")
+    add_choice(parser, "--corpus", counting_families.CORPORA, "every: only these texts")
+    add_choice(parser, "--measure", [*counting_families.PARTS], "every: only these measures")
+    add_choice(parser, "--kind", [*counting_hostile.KINDS], "hostile: only these texts")
+    add_choice(parser, "--operation", [*counting_hostile.OPERATIONS], "hostile: only these operations")
+    parser.add_argument("--bytes", type=int, help="every: take so many bytes of a text; hostile: the longest text")
+    parser.add_argument("--limit", type=float, default=60, help="every and hostile: the most seconds of a measure")
+
+
+def with_published(
+    report: Report,
+    parser: argparse.ArgumentParser,
+    options: argparse.Namespace,
+    parts: Sequence[str],
+    folder: Path | None,
+) -> None:
+    """The parts that take every published tokenizer."""
+    names = chosen(parser, "--tokenizer", options.tokenizer, [*published.FILES])
+    corpora = chosen(parser, "--corpus", options.corpus, counting_families.CORPORA)
+    measures = chosen(parser, "--measure", options.measure, [*counting_families.PARTS])
+    kinds = chosen(parser, "--kind", options.kind, [*counting_hostile.KINDS])
+    operations = chosen(parser, "--operation", options.operation, [*counting_hostile.OPERATIONS])
+    if options.data:
+        os.environ["BYTEPAIR_DATA"] = options.data  # The processes of the measures look there as well.
+    if folder is None and {"every", "hostile"} & {*parts}:
+        print("every and hostile are not measured: there is no data folder")
+        return
+    if "every" in parts and folder is not None:
+        counting_families.tables(
+            report,
+            folder,
+            names=names,
+            corpora=corpora,
+            parts=measures,
+            pace=QUICK if options.quick else NORMAL,
+            limit=options.limit,
+            size=options.bytes or counting_families.BYTES,
+        )
+    if "hostile" in parts:
+        known = counting_hostile.QUICK_SIZES if options.quick else counting_hostile.SIZES
+        sizes = [size for size in known if size <= (options.bytes or size)]
+        counting_hostile.tables(
+            report, names=names, kinds=kinds, operations=operations, sizes=sizes, limit=options.limit
+        )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code is 1 if a result of bytepair was wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.count", description="Counting in part.")
@@ -145,19 +210,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="one vocabulary, smaller pieces, fewer repeats")
     add_choice(parser, "--only", PARTS, "measure only")
     add_choice(parser, "--vocabulary", PUBLISHED, "only these vocabularies")
+    add_published(parser)
     options = parser.parse_args(arguments)
-    parts = chosen(parser, "--only", options.only, PARTS)
+    parts = chosen(parser, "--only", options.only, PARTS) if options.only else [*UNASKED]
     quick_vocabulary = ["o200k_base"] if options.quick else None
     vocabularies = chosen(parser, "--vocabulary", options.vocabulary or quick_vocabulary, PUBLISHED)
     folder = data_folder(options.data)
     if folder is None and options.vocabulary:
         parser.error("--vocabulary is of the data folder, which is not there; --data names it")
     report = Report("count", [*ORACLES])
-    with tempfile.TemporaryDirectory() as name:
-        work = Path(name)
-        load = functools.partial(with_data, folder, work, vocabularies, CORPORA) if folder else None
-        material = load(write_json="peers" in parts) if load else without_data(work)
-        measure_all(report, material, work, parts, quick=options.quick)
+    own = [part for part in parts if part not in ("every", "hostile")]
+    if own:
+        with tempfile.TemporaryDirectory() as name:
+            work = Path(name)
+            load = functools.partial(with_data, folder, work, vocabularies, CORPORA) if folder else None
+            material = load(write_json="peers" in own) if load else without_data(work)
+            measure_all(report, material, work, own, quick=options.quick)
+    with_published(report, parser, options, parts, folder)
     report.save()
     plot.growth(report)
     plot.growth(report, "ns/byte", "-core.html")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -34,13 +33,15 @@ def case(**inputs: Any) -> Iterator[None]:
         raise FailureError(f"{type(error).__name__}: {error}\nwith{shown}") from error
 
 
-compared = itertools.count()
-"""A counter of compared values; `next` advances it."""
+class Compared:
+    """How many values were compared so far, in this process."""
+
+    values = 0
 
 
 def equal(what: str, got: object, expected: object) -> None:
     """Raise AssertionError with both values if they differ."""
-    next(compared)
+    Compared.values += 1
     if got != expected:
         raise AssertionError(f"{what} is {got!r}, not {expected!r}")
 

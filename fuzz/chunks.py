@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import bytepair as bp
 from bytepair._core import places
 from bytepair.chunk.chunks import KINDS
-from bytepair.errors import LimitError
+from bytepair.errors import EncodeError, LimitError, SpecialTokenError
 from bytepair.reference import chunking as slow
+from fuzz import counted
 from fuzz.case import case, equal
-from fuzz.texts import ADDED, SPECIALS, random_text, tokenizer
+from fuzz.counted import Failure, counting_text, outcome, random_counted, random_options
+from fuzz.variants import ADDED, SPECIALS
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Mapping, Sequence
+
+    import bytepair as bp
+    from fuzz.counted import Counted
 
 ATOMS = (
     *("word", "Word", "it's", "a", "3.14", "日本語", "한국어", "né", "👩\u200d💻", "e\u0301", "ß"),
@@ -23,11 +28,15 @@ ATOMS = (
 )
 
 
-def text_with_places(random: random.Random) -> str:
-    """A text of sentences, lines and headings, or of anything."""
-    if random.random() < 0.2:
-        return random_text(random)
-    atoms = random.sample(ATOMS, random.randint(1, len(ATOMS)))
+MOST = 120
+"""The most characters of a text: the oracle counts each part of it."""
+
+
+def text_with_places(random: random.Random, contents: Sequence[str] = ()) -> str:
+    """A text of sentences, lines and headings, or of anything, with the contents of added tokens."""
+    if random.random() < 0.4:
+        return counting_text(random, contents, MOST)
+    atoms = [*random.sample(ATOMS, random.randint(1, len(ATOMS))), *contents]
     return "".join(random.choices(atoms, k=random.randint(0, 40)))
 
 
@@ -45,13 +54,19 @@ def kinds_of(text: str, boundary: str) -> list[list[int]]:
 
 def sweep_chunks(random: random.Random) -> None:
     """Chunks are those of the oracle, for every boundary and overlap, however the text is split into parts."""
-    split = random.choice(list(bp.SPLIT_PATTERNS))
-    text, boundary = text_with_places(random), random.choice([*KINDS, "given"])
+    chunking(random, random_counted(random))
+
+
+def chunking(random: random.Random, drawn: Counted) -> None:
+    """The chunks of a text."""
+    options = random_options(random, drawn)
+    text, boundary = text_with_places(random, drawn.contents), random.choice([*KINDS, "given"])
     limit = random.choice([1, 2, 3, 4, 6, 8, 12, 20, 40])
     overlap = random.choice([0, 0, *range(limit)])
     given = sorted(random.sample(range(len(text) + 1), random.randint(0, min(len(text), 5))))
-    with case(split=split, text=text, limit=limit, overlap=overlap, boundary=boundary, given=given):
-        check_chunks(tokenizer(split), text, random, limit=limit, overlap=overlap, boundary=boundary, given=given)
+    asked = {"limit": limit, "overlap": overlap, "boundary": boundary, "given": given, "options": options}
+    with case(tok=drawn.said, text=text, **asked):
+        check_chunks(drawn.tok, text, random, **asked)
 
 
 def check_chunks(
@@ -63,51 +78,78 @@ def check_chunks(
     overlap: int,
     boundary: str,
     given: list[int],
+    options: Mapping[str, Any] | None = None,
 ) -> None:
     """The chunks of a text are those of the oracle, or both find the same character to exceed the limit."""
-    options: dict[str, Any] = {"overlap": overlap, "special": "allow"}
+    called = {"special": "allow"} if options is None else dict(options)
     kinds = kinds_of(text, "line" if boundary == "given" else boundary)
-    options["boundary"] = (lambda _: given) if boundary == "given" else boundary
+    asked: dict[str, Any] = {**called, "overlap": overlap}
+    asked["boundary"] = (lambda _: given) if boundary == "given" else boundary
+    known: dict[str, int] = {}
 
     def count(part: str) -> int:
-        return tok.count(part, special="allow")
+        if part not in known:
+            known[part] = tok.count(part, **called)
+        return known[part]
 
+    chunks = outcome(lambda: [tuple(chunk) for chunk in tok.chunks(text, limit, **asked)])
+    whole = outcome(lambda: tok.count(text, **called))
+    if isinstance(whole, Failure):
+        # Of several errors in a text, they find another one first; a character may also exceed the limit.
+        equal("whether chunks raise as well", isinstance(chunks, Failure), True)
+        return
     try:
         expected = slow.chunks(text, limit, count, [given, *kinds] if boundary == "given" else kinds, overlap)
     except LimitError as error:
-        check_limit(tok, text, limit, options, error.character)
+        byte = len(text[: error.character].encode())
+        found = (chunks.kind, chunks.character, chunks.byte) if isinstance(chunks, Failure) else chunks
+        equal("the place of the error", found, ("LimitError", error.character, byte))
         return
-    chunks = tok.chunks(text, limit, **options)
-    equal("the chunks", [tuple(chunk) for chunk in chunks], expected)
-    data = text.encode()
-    sizes = [len(text[:place].encode()) for place in range(len(text) + 1)]
+    except (EncodeError, SpecialTokenError):
+        # A part of the text, which need not be read, has an error that the whole has not.
+        if not isinstance(chunks, Failure):
+            check_cover(text, chunks, limit, overlap, count)
+        return
+    if counted.finds_longest(tok, text):
+        equal("the chunks", chunks, expected)
+    if isinstance(chunks, Failure):
+        raise TypeError(f"the chunks are {chunks}, not {expected}")
+    check_cover(text, chunks, limit, overlap, count)
     if boundary == "given":
-        options["boundary"] = lambda part: [sizes[place] for place in given] if isinstance(part, bytes) else given
-    in_bytes = [(sizes[start], sizes[end], tokens) for start, end, tokens in expected]
-    equal("the chunks of bytes", [tuple(chunk) for chunk in tok.chunks(data, limit, **options)], in_bytes)
-    if boundary != "given":
-        batch = tok.chunks_batch([text, "", data, text], limit, threads=random.randint(1, 3), **options)
-        equal("the batch", batch, [expected, [], in_bytes, expected])
-        equal(
-            "the stream",
-            list(tok.chunk_parts(parts_of(random, text), limit, **options)),
-            [(chunk, text[chunk[0] : chunk[1]]) for chunk in expected],
-        )
-        equal(
-            "the stream of bytes",
-            [chunk for chunk, _ in tok.chunk_parts(parts_of(random, data), limit, **options)],
-            in_bytes,
-        )
+        sizes = [len(text[:place].encode()) for place in range(len(text) + 1)]
+        in_bytes = [(sizes[start], sizes[end], tokens) for start, end, tokens in chunks]
+        asked["boundary"] = lambda _: [sizes[place] for place in given]
+        equal("the chunks of bytes", tok.chunks(text.encode(), limit, **asked), in_bytes)
+    else:
+        check_ways(tok, text, random, chunks, {**asked, "limit": limit})
 
 
-def check_limit(tok: bp.Tokenizer, text: str, limit: int, options: dict[str, Any], character: int | None) -> None:
-    """The core finds the same character to exceed the limit."""
-    raised: tuple[object, object]
-    try:
-        raised = (str(tok.chunks(text, limit, **options)), None)
-    except LimitError as error:
-        raised = (error.character, error.byte)
-    equal("the place of the error", raised, (character, len(text[:character].encode())))
+def check_cover(text: str, chunks: list[tuple[int, ...]], limit: int, overlap: int, count: Any) -> None:
+    """Chunks cover a text in order; each alone has the tokens that it says, and shares no more than it may."""
+    before, last = 0, -1
+    for start, end, tokens in chunks:
+        equal("tokens of a chunk", tokens, count(text[start:end]))
+        equal(f"whether {tokens} tokens fit into {limit}", tokens <= limit, True)
+        equal(f"whether {start}-{end} follows {last}-{before}", last < start <= before < end, True)
+        if start < before:
+            equal("whether what is shared fits", count(text[start:before]) <= overlap, True)
+        last, before = start, end
+    equal("the end of the last chunk", before, len(text))
+
+
+def check_ways(
+    tok: bp.Tokenizer, text: str, random: random.Random, chunks: list[tuple[int, ...]], asked: Mapping[str, Any]
+) -> None:
+    """The chunks of a text are the same from bytes, in a batch, and in parts."""
+    data, sizes = text.encode(), [len(text[:place].encode()) for place in range(len(text) + 1)]
+    in_bytes = [(sizes[start], sizes[end], tokens) for start, end, tokens in chunks]
+    equal("the chunks of bytes", tok.chunks(data, **asked), in_bytes)
+    batch = tok.chunks_batch([text, "", data, text], threads=random.randint(1, 3), **asked)
+    equal("the batch", batch, [chunks, [], in_bytes, chunks])
+    with_texts = [(chunk, text[chunk[0] : chunk[1]]) for chunk in chunks]
+    equal("the stream", [*tok.chunk_parts(parts_of(random, text), **asked)], with_texts)
+    streamed = tok.chunk_parts(parts_of(random, data), **asked)
+    equal("the stream of bytes", [chunk for chunk, _ in streamed], in_bytes)
 
 
 def parts_of(random: random.Random, text: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bytepair as bp
 from bytepair.training.learning import TIES
 from fuzz.case import case, equal
-from fuzz.texts import SPECIALS, random_text, tokenizer
+from fuzz.variants import SPECIALS, random_text, tokenizer
 
 if TYPE_CHECKING:
     import random

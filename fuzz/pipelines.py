@@ -73,13 +73,14 @@ ADDED = ("[UNK]", "<s>", "</s>", "<mask>", "hello", "the", "  ", "é", "中", "#
 
 
 @functools.cache
-def _corpus() -> list[str]:
+def corpus() -> list[str]:
+    """The texts that small models are trained on: all atoms, and ASCII."""
     words = [atom for atoms in ATOMS.values() for atom in atoms]
     return [" ".join(words[start::7]) * 3 for start in range(7)] + ["".join(words), "".join(map(chr, range(32, 127)))]
 
 
 @functools.cache
-def _model(kind: str, byte_fallback: bool, suffix: bool, prefix: bool, size: int) -> str:
+def trained_model(kind: str, byte_fallback: bool, suffix: bool, prefix: bool, size: int) -> str:
     """A small model of a kind, trained by the peer, as JSON; a function of its arguments."""
     tok = tokenizers.Tokenizer(getattr(tokenizers.models, kind)())
     tok.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace(prepend_scheme="never") if size % 2 else None
@@ -98,7 +99,7 @@ def _model(kind: str, byte_fallback: bool, suffix: bool, prefix: bool, size: int
     else:
         tok.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
         trainer = trainers.WordLevelTrainer(**options)
-    tok.train_from_iterator(_corpus(), trainer)
+    tok.train_from_iterator(corpus(), trainer)
     model: Json = json.loads(tok.to_str())["model"]
     if byte_fallback and kind in ("BPE", "Unigram"):
         model["byte_fallback"] = True
@@ -118,7 +119,7 @@ def random_table(random: random.Random) -> Json:
     # With both, the peer takes the bytes of the decoration for text: it gives places beyond the end.
     fallback = random.random() < 0.5 and not decorated
     shape = (fallback, decorated and random.random() < 0.7, decorated and random.random() < 0.7)
-    model = json.loads(_model(kind, *shape, random.choice([560, 601, 900])))
+    model = json.loads(trained_model(kind, *shape, random.choice([560, 601, 900])))
     if kind == "BPE":
         model["unk_token"] = random.choice([None, "[UNK]"])
         model["fuse_unk"] = random.random() < 0.5
@@ -155,6 +156,20 @@ def random_table(random: random.Random) -> Json:
         "decoder": random.choice(DECODERS),
         "model": model,
     }
+
+
+def random_tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str]:
+    """A tokenizer of random stages, which the peer takes no part in, and its definition for a report."""
+    while True:
+        table = random_table(random)
+        shown = {key: table[key] for key in ("added_tokens", "normalizer", "pre_tokenizer")}
+        shown["model"] = {key: value for key, value in table["model"].items() if key not in ("vocab", "merges")}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bp.TokenizerWarning)
+            try:
+                return bp.Tokenizer(hf_json.read(table)), json.dumps(shown, ensure_ascii=False)
+            except bp.FormatError:
+                continue
 
 
 def sweep_pipelines(random: random.Random) -> None:

@@ -16,9 +16,9 @@ from bytepair import lowlevel
 from bytepair._core import json_fields
 from bytepair.sources.flat_rows import FlatTexts
 from fuzz.case import case, equal
-from fuzz.growing import growing_text, random_tokenizer
 from fuzz.hostile import hostile_text
 from fuzz.pipelines import random_table
+from fuzz.variants import growing_text, random_variant
 
 if TYPE_CHECKING:
     import random
@@ -66,7 +66,7 @@ def cut(random: random.Random, text: Any) -> list[Any]:
 def any_tokenizer(random: random.Random) -> tuple[bp.Tokenizer, str]:
     """A tokenizer of any kind, and a text for it."""
     if random.random() < 0.8:
-        return random_tokenizer(random), "".join(growing_text(random) for _ in range(random.choice([1, 3, 30])))
+        return random_variant(random)[0], "".join(growing_text(random) for _ in range(random.choice([1, 3, 30])))
     table = random_table(random)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", bp.TokenizerWarning)

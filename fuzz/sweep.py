@@ -12,10 +12,11 @@ import random
 import secrets
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from fuzz import counted
 from fuzz.asked import sweep_asked
-from fuzz.case import FailureError, compared
+from fuzz.case import Compared, FailureError
 from fuzz.chunks import sweep_chunks
 from fuzz.comparisons import sweep_comparisons
 from fuzz.counts import sweep_counts
@@ -81,27 +82,37 @@ def run_case(name: str, seed: str, number: int) -> None:
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the core is no Exception
-        again = f"python -m fuzz.sweep --seed {seed} --repeat {name}:{number}"
+        few = " --few" if counted.FEW else ""
+        again = f"python -m fuzz.sweep{few} --seed {seed} --repeat {name}:{number}"
         raise FailureError(f"{name} failed: {error}\nrepeat it with: {again}") from error
     finally:
         faulthandler.cancel_dump_traceback_later()
 
 
-def run(names: Iterable[str], *, seconds: float, seed: str) -> dict[str, int]:
-    """Run cases for some time, shared evenly among the sweeps; return the number of cases of each.
+class Done(NamedTuple):
+    """What a sweep has done."""
+
+    cases: int = 0
+    values: int = 0
+
+
+def run(names: Iterable[str], *, seconds: float, seed: str) -> dict[str, Done]:
+    """Run cases for some time, shared evenly among the sweeps; return the cases and the compared values of each.
 
     Raises:
         FailureError: A case failed; the message says how to repeat it.
     """
     spent = dict.fromkeys(names, 0.0)
-    cases = dict.fromkeys(spent, 0)
+    done = dict.fromkeys(spent, Done())
     end = time.monotonic() + seconds
     while (start := time.monotonic()) < end:
         name = min(spent, key=lambda name: spent[name])
-        run_case(name, seed, cases[name])
-        cases[name] += 1
+        cases, values = done[name]
+        before = Compared.values
+        run_case(name, seed, cases)
+        done[name] = Done(cases + 1, values + Compared.values - before)
         spent[name] += time.monotonic() - start
-    return cases
+    return done
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -111,7 +122,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", default=secrets.token_hex(4), help="the same seed gives the same cases")
     parser.add_argument("--only", choices=SWEEPS, action="append", help="a sweep to run; may be given several times")
     parser.add_argument("--repeat", metavar="SWEEP:CASE", help="do one case only")
+    parser.add_argument("--few", action="store_true", help="draw only a few published tokenizers, as the tests do")
     chosen = parser.parse_args(arguments)
+    counted.FEW = chosen.few
     print(f"seed {chosen.seed}", flush=True)
     try:
         if chosen.repeat:
@@ -119,9 +132,9 @@ def main(arguments: list[str] | None = None) -> int:
             run_case(name, chosen.seed, int(number))
             print(f"{chosen.repeat} passed")
         else:
-            for name, cases in run(chosen.only or SWEEPS, seconds=chosen.seconds, seed=chosen.seed).items():
-                print(f"{name}: {cases} cases passed")
-            print(f"{next(compared):,} values compared")
+            for name, (cases, values) in run(chosen.only or SWEEPS, seconds=chosen.seconds, seed=chosen.seed).items():
+                print(f"{name}: {cases:,} cases passed, {values:,} values compared")
+            print(f"{Compared.values:,} values compared")
     except FailureError as error:
         print(error, file=sys.stderr)
         return 1

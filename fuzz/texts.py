@@ -1,59 +1,29 @@
-"""Sweep over whole texts: split patterns, added tokens, and every way into and out of the tokenizer."""
+"""Sweep over whole texts: split patterns, added tokens, every way into and out of the tokenizer, and counts in part."""
 
 from __future__ import annotations
 
 import functools
-import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import regex
 
 import bytepair as bp
 from fuzz.case import case, equal
+from fuzz.counted import Counted, Failure, counting_text, outcome, random_counted, random_options, same
+from fuzz.variants import ADDED, random_text, tokenizer
 
 if TYPE_CHECKING:
     import random
 
-SPECIALS = ("<|end|>", "<|end|>>", "<|")
-ADDED = "<t>"
-
-# A few of each class that some split pattern tells apart; the special tokens come whole and in parts.
-CLASSES: dict[str, tuple[str, ...]] = {
-    "upper": ("A", "S", "É", "Я", "ǅ"),
-    "lower": ("a", "s", "t", "ll", "é", "я", "ſ", "ß", "ı"),
-    "other letters": ("日", "ん", "ห", "한", "ʰ", "ª", "א"),
-    "marks": ("\u0301", "\u0e31", "\u093f", "\ufe0f"),
-    "numbers": ("1", "2345", "٣", "Ⅷ", "½", "²"),
-    "spaces": (" ", "  ", "\t", "\u00a0", "\u3000", "\u2003", "\v", "\f", "\x1c", "\u180e"),
-    "newlines": ("\n", "\r", "\r\n", "\n\n", "\u0085", "\u2028"),
-    "contractions": ("'s", "'T", "'ll", "'Re", "'ſ", "’s", "'"),
-    "punctuation": (".", "!?", "/", "//", "-", "_", "(", "。", "…", "$", "+", "\\"),
-    "others": ("😀", "👩\u200d💻", "\u200b", "\ufeff", "\x00", "\x7f", "\U0010ffff", "\ue000", "\u0378"),
-    "tokens": (*SPECIALS, ADDED, "end", "|>", "<", ">"),
-}
-
-
-@functools.cache
-def tokenizer(split: str) -> bp.Tokenizer:
-    """A tokenizer of some merges within and across the bytes of characters, with added tokens of both kinds."""
-    text = "".join(one + two for atoms in CLASSES.values() for one in atoms for two in ("", "a", " ", "1", one))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bp.TokenizerWarning)
-        spec = bp.train([text.encode()], 450, split=split, special_tokens=SPECIALS).spec
-    added = bp.AddedToken(ADDED, len(spec.byte_pair.tokens) + len(SPECIALS), special=False)
-    return bp.Tokenizer(spec.replace(added_tokens=(*spec.added_tokens, added)))
-
-
-def random_text(random: random.Random) -> str:
-    """A text from a few of the classes, so that runs and repetitions are as likely as changes."""
-    classes = random.sample(list(CLASSES), random.randint(1, 4))
-    atoms = [atom for name in classes for atom in random.sample(CLASSES[name], min(3, len(CLASSES[name])))]
-    longest = 400 if random.random() < 0.03 else 25
-    return "".join(random.choices(atoms, k=random.randint(0, longest)))
+INTERVALS = 24
+"""Random intervals of a text that are counted."""
 
 
 def sweep_texts(random: random.Random) -> None:
-    """All calls agree with each other, and the pieces with the matches of the regex package."""
+    """All calls agree, and pieces with the matches of the regex package; or counts of texts in part with encoding."""
+    if random.random() < 0.5:
+        counting(random, random_counted(random))
+        return
     split = random.choice(list(bp.SPLIT_PATTERNS))
     tok = tokenizer(split)
     text, other = random_text(random), random_text(random)
@@ -62,11 +32,16 @@ def sweep_texts(random: random.Random) -> None:
         check_calls(tok, [text, other, "", text + other])
         check_special(tok, text, other)
         check_decoding(tok, tok.encode(text, special="allow"))
-        longer = text + other + text
-        check_counting(tok, longer, *sorted(random.choices(range(len(longer) + 1), k=2)))
         ids = random.choices(range(tok.vocab_size), k=random.randint(0, 20))
     with case(split=split, ids=ids):
         check_decoding(tok, ids)
+
+
+def counting(random: random.Random, drawn: Counted) -> None:
+    """Counts of a text in part."""
+    options, text = random_options(random, drawn), counting_text(random, drawn.contents)
+    with case(tok=drawn.said, options=options, text=text):
+        check_counting(drawn.tok, text, random, options)
 
 
 def check_pieces(tok: bp.Tokenizer, split: str, text: str) -> None:
@@ -95,13 +70,35 @@ def check_calls(tok: bp.Tokenizer, texts: list[str]) -> None:
     equal("decode_batch", tok.decode_batch(rows), texts)
 
 
-def check_counting(tok: bp.Tokenizer, text: str, start: int, end: int) -> None:
-    """Counts of an interval, and a count that stops at a limit, agree with encoding."""
-    count = tok.count(text[start:end], special="allow")
-    equal("the interval's count", tok.index(text, special="allow").count(start, end), count)
-    part = text[start:end]
-    for limit in {0, count // 2, max(count - 1, 0), count}:
-        equal("count_until", tok.count_until(part, limit, special="allow"), count if count <= limit else None)
+def check_counting(tok: bp.Tokenizer, text: str, random: random.Random, options: dict[str, Any]) -> None:
+    """Counts of intervals, and counts that stop at a limit, agree with encoding."""
+    whole = outcome(lambda: tok.encode(text, **options))
+    if isinstance(whole, Failure):
+        same("the count", outcome(lambda: tok.count(text, **options)), whole)
+        same("the index", outcome(lambda: tok.index(text, **options)), whole)
+        return
+    data, index = text.encode(), tok.index(text, **options)
+    in_bytes = tok.index(data, **options)
+    equal("the count", (tok.count(text, **options), index.count(), in_bytes.count()), (len(whole),) * 3)
+    equal("the ids of the index", index.ids(), whole)
+    places = range(len(text) + 1)
+    intervals = [sorted(random.choices(places, k=2)) for _ in range(INTERVALS)]
+    for start, end in [(0, len(text)), *intervals, *([at, min(at + 1, len(text))] for at, _ in intervals[:6])]:
+        part = text[start:end]
+        ids = outcome(functools.partial(tok.encode, part, **options))
+        if isinstance(ids, Failure):
+            found = outcome(functools.partial(index.count, start, end))
+            equal("whether the interval raises", isinstance(found, Failure), True)
+            continue
+        count = len(ids)
+        equal("count", tok.count(part, **options), count)
+        equal(f"the interval {start}-{end}", index.count(start, end), count)
+        equal(f"the ids of {start}-{end}", index.ids(start, end), ids)
+        from_byte, to_byte = len(text[:start].encode()), len(text[:end].encode())
+        equal(f"the interval of bytes {from_byte}-{to_byte}", in_bytes.count(from_byte, to_byte), count)
+        for limit in {0, count // 2, max(count - 1, 0), count, count + 1}:
+            until = tok.count_until(part, limit, **options)
+            equal(f"count_until {limit} of {part!r}", until, count if count <= limit else None)
 
 
 def check_special(tok: bp.Tokenizer, text: str, other: str) -> None:

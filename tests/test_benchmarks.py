@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import argparse
 import doctest
+import json
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +12,14 @@ from typing import Any
 
 import pytest
 from benchmarks import (
+    children,
     choose,
     chunks,
     core,
     count,
+    counting_families,
+    counting_hostile,
+    counting_worker,
     encoders,
     endless,
     growing,
@@ -23,6 +28,7 @@ from benchmarks import (
     packages,
     peers,
     plot,
+    published,
     slices,
     texts,
     train,
@@ -278,6 +284,145 @@ def test_chunks_are_the_text_and_fit(
     assert "none takes no part in chunks: it is not installed" in capsys.readouterr().out
 
 
+TEXT = "low lower. Lowest é low\n\n🦊 low low. " * 40
+
+
+@pytest.fixture
+def corpus(tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with a text, and a tokenizer by every name."""
+    monkeypatch.setattr(published, "tokenizer", lambda _: tok)
+    monkeypatch.setattr(published, "path", lambda name: None if name == "T5" else tmp_path / "file")
+    monkeypatch.setattr(published, "peer", lambda _: None)
+    monkeypatch.setattr(counting_worker, "LIMITS", (10, 50))
+    monkeypatch.setattr(counting_worker, "FITS", (50, 100, 200))
+    (tmp_path / "corpora").mkdir()
+    path = tmp_path / "corpora" / "en_1mb.txt"
+    path.write_text(TEXT, "utf-8")
+    return path
+
+
+def job(corpus: Path, *measures: str) -> dict[str, Any]:
+    return {
+        "tokenizer": "GPT-2",
+        "corpus": str(corpus),
+        "bytes": 1_200,
+        "repeats": 1,
+        "seconds": 0,
+        "measures": measures,
+    }
+
+
+def test_every_way_to_count_in_part_is_checked_and_timed(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counting_worker.main(job(corpus, *counting_worker.MEASURES))
+    rows = {row.pop("measure"): row for row in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert rows.keys() == counting_worker.MEASURES.keys()
+    assert not any("WRONG" in row for row in rows.values())
+    assert all(row["ours"] > 0 < row["encode"] for name, row in rows.items() if name[:3] not in ("fre", "fit", "str"))
+    assert rows["chunks 10 character"]["chunks"] > rows["chunks 50 character"]["chunks"] > 1
+    assert rows["fit left"].keys() == {f"{limit} {length}" for limit in (50, 100, 200) for length in ("long", "short")}
+    assert rows["stride 10"] == {}
+
+
+@pytest.mark.parametrize(
+    ("measure", "result"),
+    [
+        ("chunks 10 sentence", [bp.Chunk(0, 5, 4)]),
+        ("chunks 10 sentence", [bp.Chunk(0, 1200, 9)]),
+        ("fit left", "lo"),
+        ("fit right", TEXT),
+    ],
+)
+def test_what_counts_otherwise_than_encoding_has_no_time(
+    corpus: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    measure: str,
+    result: object,
+) -> None:
+    monkeypatch.setattr(bp.Tokenizer, measure.split(maxsplit=1)[0], lambda *_, **__: result, raising=False)
+    counting_worker.main(job(corpus, measure))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "WRONG" in json.loads(line)
+
+
+def test_tables_of_every_tokenizer(
+    report: measure.Report, corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[list[str]] = []
+
+    def lines(_: str, job: Any, seconds: float) -> Any:
+        asked.append([*job["measures"]])
+        for name in asked[-1]:
+            if name == "chunks 50 sentence" and seconds == 7:
+                raise children.OverError
+            if name == "index":
+                raise children.FailedError("it fails")
+            if name == "interval":
+                yield {"measure": name, "WRONG": "other tokens"}
+            elif name == "fresh":
+                yield {"measure": name, "encode": 1, "10": 2, "50": 1, "500": 1, "5000": 1}
+            elif name.startswith("fit"):
+                yield {"measure": name, "50 long": 1.0, "100 long": 3.0, "50 short": 2.0}
+            else:
+                yield {"measure": name, "ours": 5.0, "encode": 1.0, "chunks": 3, "calls": 1.0}
+
+    monkeypatch.setattr(children, "lines", lines)
+    parts = ["chunks", "fit", "index", "append"]
+    options: dict[str, Any] = {"corpora": ["en_1mb"], "parts": parts, "pace": measure.QUICK, "limit": 7}
+    counting_families.tables(report, corpus.parent.parent, names=["GPT-2", "T5"], **options)
+    assert [row[:1] for row in asked] == [["encode"], ["chunks 500 sentence"], ["interval"]]
+    found = values(report)
+    assert (found["chunks, sentence", "10"], found["chunks, sentence", "50"]) == ("5", "> 7 s")
+    assert (found["chunks, the first time", "10"], found["each", "less calls"]) == ("2", "4")
+    assert found["GPT-2, en_1mb", "interval"] == "WRONG"
+    assert report.wrong
+    told = capsys.readouterr().out
+    assert "T5 is not measured: there is no t5-small/tokenizer.json" in told
+    assert "GPT-2, en_1mb: fit 2n is 3, above 2.2 t(2n)/t(n), at most" in told
+    assert "GPT-2, en_1mb: chunks is > 7 s" in told
+
+
+def test_endless_texts_are_checked_and_what_is_not_linear_is_named(
+    report: measure.Report, corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert corpus.is_file()
+    for operation in counting_hostile.OPERATIONS:
+        job = {"tokenizer": "GPT-2", "kind": "Hans", "operation": operation, "sizes": [300, 30_000]}
+        counting_hostile.child(job)
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [(row["size"], row["right"]) for row in rows] == [(300, True), (30_000, True)]
+    assert not counting_hostile.are_chunks(published.tokenizer(""), "low", [bp.Chunk(0, 2, 2)])
+    assert not counting_hostile.is_fit(published.tokenizer(""), "low", "l")
+
+    def lines(_: str, job: Any, __: float) -> Any:
+        yield {"size": 10, "seconds": 1.0, "peak": 2.0, "right": job["operation"] != "index"}
+        if job["operation"] == "fit":
+            raise children.OverError
+        if job["operation"] == "append":
+            raise children.FailedError("it fails")
+        yield {"size": 100, "seconds": 100.0 if job["operation"] == "count" else 10.0, "peak": 2.0, "right": True}
+
+    monkeypatch.setattr(children, "lines", lines)
+    operations = [*counting_hostile.OPERATIONS]
+    options: dict[str, Any] = {"kinds": ["letter"], "operations": operations, "sizes": [10, 100], "limit": 7}
+    counting_hostile.tables(report, names=["GPT-2", "T5"], **options)
+    found = values(report)
+    assert (found["0.0001 MB", "fit"], found["0.0001 MB", "append"]) == ("> 7 s", "RAISES")
+    assert (found["1e-05 MB", "index"], found["of 1e-05 MB", "chunks"]) == ("WRONG", "10")
+    told = capsys.readouterr().out
+    assert "GPT-2, count of letter: 100 times" in told
+    assert "GPT-2, fit of letter: > 7 s" in told
+    assert "chunks of letter" not in told
+
+
+def test_children_have_a_time_for_each_line() -> None:
+    assert [*children.lines("benchmarks.choose", {}, 60)] == []
+    with pytest.raises(children.OverError):
+        next(children.lines("benchmarks.counting_hostile", {}, 0.01))
+    with pytest.raises(children.FailedError, match="KeyError"):
+        next(children.lines("benchmarks.counting_hostile", {}, 60))
+
+
 def test_blocks_are_the_text_and_change_no_piece(tmp_path: Path) -> None:
     text = "low\nlower é\n\n  new\nest\r\nwide " * 4_000
     path = tmp_path / "corpus.txt"
@@ -369,6 +514,9 @@ def test_a_climb_that_differs_is_wrong_and_a_long_one_ends(report: measure.Repor
     [
         choose,
         chunks,
+        counting_families,
+        counting_hostile,
+        counting_worker,
         encoders,
         endless,
         growing,

@@ -7,8 +7,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fuzz.chunks import check_chunks, text_with_places
-from fuzz.texts import tokenizer
+from fuzz import made
+from fuzz.chunks import check_chunks, chunking, text_with_places
+from fuzz.counted import of_every_stage
+from fuzz.variants import tokenizer
 
 import bytepair as bp
 from bytepair._core import places
@@ -61,6 +63,13 @@ def test_what_looks_further_is_cut_as_well() -> None:
                 boundary="sentence",
                 given=[],
             )
+
+
+@pytest.mark.parametrize("model", made.MODELS)
+def test_every_model_and_stage_is_cut_as_the_oracle_cuts(model: str) -> None:
+    for seed in range(2):
+        for counted in of_every_stage(model, seed):
+            chunking(Random(f"{counted.said} {seed}"), counted)
 
 
 @pytest.mark.parametrize(("boundary", "oracle"), ORACLES)

@@ -8,8 +8,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fuzz.growing import variant
-from fuzz.texts import ADDED, SPECIALS, random_text, tokenizer
+from fuzz import made
+from fuzz.counted import of_every_stage
+from fuzz.texts import counting
+from fuzz.variants import ADDED, SPECIALS, random_text, tokenizer, variant
 
 import bytepair as bp
 
@@ -77,6 +79,31 @@ def test_stages_that_look_further_are_counted_as_well() -> None:
             assert index.count(start, end) == count
             assert tok.count_until(text[start:end], count, special="allow") == count
             assert count == 0 or tok.count_until(text[start:end], count - 1, special="allow") is None
+
+
+@pytest.mark.parametrize("model", made.MODELS)
+def test_every_model_and_stage_is_counted_as_it_is_encoded(model: str) -> None:
+    for seed in range(5):
+        for counted in of_every_stage(model, seed):
+            counting(Random(f"{counted.said} {seed}"), counted)
+
+
+@pytest.mark.parametrize("model", made.MODELS)
+def test_a_long_text_is_counted_in_intervals_by_every_model(model: str) -> None:
+    for tok, said, _ in of_every_stage(model, 3):
+        random = Random(said)
+        text = "".join(long_text(random) for _ in range(4))
+        try:
+            index = tok.index(text, special="allow")
+        except bp.EncodeError:
+            assert model == "Unigram that raises"
+            continue
+        for _ in range(30):
+            start, end = sorted(random.choices(range(len(text) + 1), k=2))
+            count = tok.count(text[start:end], special="allow")
+            assert index.count(start, end) == count, (said, text[start:end])
+            assert tok.count_until(text[start:end], count, special="allow") == count
+            assert tok.count_until(text[start:end], max(count - 1, 0), special="allow") == (None if count else 0)
 
 
 def test_places_are_those_of_a_slice() -> None:

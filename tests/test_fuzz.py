@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from fuzz import sweep
+from fuzz import combinations, counted, sweep
 from fuzz.case import FailureError, case
+
+from tests.conftest import WHOLE
 
 SEED = "tests"
 CASES = {
@@ -14,11 +16,11 @@ CASES = {
     "counts": 16,
     "encoding": 400,
     "conversions": 600,
-    "texts": 600,
+    "texts": 400,
     "appending": 120,
     "prepending": 120,
     "fitting": 80,
-    "chunks": 240,
+    "chunks": 140,
     "streams": 60,
     "pipelines": 60,
     "peers": 40,
@@ -39,7 +41,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", sweep.SWEEPS)
-def test_sweep(name: str) -> None:
+def test_sweep(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted, "FEW", not WHOLE)
     print(f"seed {SEED}")
     for number in range(CASES[name]):
         sweep.run_case(name, SEED, number)
@@ -63,3 +66,17 @@ def test_a_failure_says_how_to_repeat_it(monkeypatch: pytest.MonkeyPatch, capsys
 
 def test_sweeps_share_the_time_and_the_seed_is_enough() -> None:
     assert sweep.main(["--seed", "s", "--seconds", "0.2", "--only", "conversions", "--only", "encoding"]) == 0
+
+
+def test_two_stages_of_every_kind_are_counted() -> None:
+    step = 1 if WHOLE else 1201
+    assert combinations.main(["--seed", "s", "--step", str(step)]) == 0
+
+
+def test_what_a_combination_fails_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(random: random.Random, _: counted.Counted) -> None:
+        assert random.random() > 2, "too small"
+
+    monkeypatch.setattr(combinations, "SWEEPS", (fails,))
+    assert combinations.main(["--seed", "s", "--only", "WordLevel"]) == 1
+    assert "WordLevel, pair 0, seed s: too small" in capsys.readouterr().err

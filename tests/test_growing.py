@@ -5,8 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from fuzz.growing import FAST, SLOW, growing_text, variant
-from fuzz.texts import tokenizer
+from fuzz import made
+from fuzz.counted import Parts, of_every_stage
+from fuzz.growing import appending, fitting, prepending
+from fuzz.variants import FAST, SLOW, growing_text, tokenizer, variant
 
 import bytepair as bp
 
@@ -146,3 +148,56 @@ def test_fit_reads_no_further_than_it_must() -> None:
     with pytest.raises(bp.EncodeError) as error:
         tok.fit_batch([b"a", b"\xff"], 3)
     assert error.value.row == 1
+
+
+# Each changes what is before it, or is changed by it, under some normalizer or model.
+REACHING = (
+    "a\u0323\u0301 e\u0301e \u1100\u1161\u11a8\u11a8 ｶﾞ",
+    "  the  hello   low \t\n\r\n x ",
+    "aaaaaaa lolololow unbelievable" + "a" * 20,
+    "日本語 한국어 12345 3.14, it's <s> hello",
+    "👩\u200d💻🇩🇪🇫 \u200b\ufeff▁▁ AbC",
+)
+
+
+@pytest.mark.parametrize("model", made.MODELS)
+def test_every_model_and_stage_grows_as_it_is_encoded(model: str) -> None:
+    for tok, said, contents in of_every_stage(model):
+        for text in (*REACHING, *(content + "a " + content for content in contents)):
+            appender, prepender = tok.appender(special="allow"), tok.prepender(special="allow")
+            for at in range(len(text)):
+                appender.append(text[at])
+                prepender.prepend(text[-at - 1])
+                try:
+                    left, right = (tok.count(part, special="allow") for part in (text[: at + 1], text[-at - 1 :]))
+                except bp.EncodeError:
+                    continue
+                assert (appender.count(), prepender.count()) == (left, right), (said, text[: at + 1])
+            assert appender.text == prepender.text == text
+
+
+@pytest.mark.parametrize("model", made.MODELS)
+def test_every_model_and_stage_fits_as_it_is_encoded(model: str) -> None:
+    for tok, _, contents in of_every_stage(model, 1):
+        for text in ("".join(REACHING), "".join(contents) * 2, "a" * 150, " " * 60):
+            for side in ("left", "right"):
+                parts = Parts(tok, text, side, {"special": "allow"})
+                for limit in (0, 1, 2, 3, 7, 20, 21, 200):
+                    parts.check(limit)
+
+
+@pytest.mark.parametrize("model", made.MODELS)
+def test_every_model_and_stage_on_random_texts(model: str) -> None:
+    for counted in of_every_stage(model, 2):
+        for sweep in (appending, prepending, fitting):
+            sweep(Random(counted.said), counted)
+
+
+@pytest.mark.parametrize("first", [3, 150, 260, 400])
+def test_a_long_piece_grows_at_its_front_across_a_place_where_the_model_cuts(first: int) -> None:
+    tok = bp.train({"éé": 9, "éééé": 5, "日a": 4, "aa": 3}, vocab_size=263)
+    text = "é" * 500 + "日日日aa日aa日a日日a日" * 3
+    prepender = tok.prepender()
+    for start in range(len(text) - first, -1, -37):
+        prepender.prepend(text[start : len(text) - len(prepender.text)])
+        assert prepender.count() == tok.count(prepender.text)

@@ -765,7 +765,7 @@ class Tokenizer(CompiledTokenizer):
             EncodeError: The text is not Unicode, or a byte of it has no token.
             ValueError: The boundary is unknown, or a place of the callable is not between two characters.
 
-        Time is linear in the chunks. From ten million bytes on, Ctrl-C interrupts.
+        Time is linear in the chunks. Ctrl-C ends a call while it runs.
 
         Example:
             >>> import bytepair as bp
@@ -836,8 +836,8 @@ class Tokenizer(CompiledTokenizer):
         """Splits a text in parts into chunks, each with its text: those of `chunks` for the joined parts.
 
         A chunk is yielded as soon as no text to come can change it: memory holds a part, a few chunks and some thousand
-        bytes, for a text of any length. With normalizers, ``prefix_space``, added tokens that take white space, or a
-        split pattern that needs backtracking, later text can change all chunks: the whole text is held.
+        bytes, for a text of any length, if the text can be cut. With a split pattern that needs backtracking, for one,
+        later text can change all chunks, and the whole text is held.
 
         Args:
             parts: Parts of the text, which may be cut anywhere: all ``str``, or all UTF-8 ``bytes``.
