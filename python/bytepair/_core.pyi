@@ -13,6 +13,7 @@ from bytepair.call.options import Added, Errors, Ids, Side, Special, TextInput
 from bytepair.errors import BytepairError
 
 _Text = TypeVar("_Text", str, bytes)
+_Row = TypeVar("_Row")
 
 __all__ = [
     "UNICODE_VERSION",
@@ -488,18 +489,20 @@ def chunks(
     text: str | bytes,
     limit: int,
     *,
+    row: type[_Row],
     overlap: int,
     boundary: str,
     places: Sequence[int],
     special: Special,
     added: Added,
     errors: Errors,
-) -> list[tuple[int, int, int]]: ...
+) -> list[_Row]: ...
 def chunks_batch(
     tokenizer: CoreTokenizer,
     texts: Sequence[str | bytes],
     limit: int,
     *,
+    row: type[_Row],
     overlap: int,
     boundary: str,
     places: Sequence[Sequence[int]],
@@ -507,7 +510,7 @@ def chunks_batch(
     added: Added,
     errors: Errors,
     threads: int | None,
-) -> list[list[tuple[int, int, int]]]: ...
+) -> list[list[_Row]]: ...
 def places(text: str | bytes, boundary: str) -> list[int]: ...
 @overload
 def normalize(steps: Sequence[str], text: str, offsets: Literal[False] = False) -> str: ...

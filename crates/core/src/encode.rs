@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use aho_corasick::{AhoCorasick, Input};
 
+use crate::cache::pool::Pool;
 use crate::cache::recent::{Recent, Sought};
 use crate::cache::short::{self, Short};
 use crate::cache::whole_tokens::{self, Found, WholeTokens};
@@ -87,35 +87,6 @@ struct Lookup {
     ids: Vec<u32>,
 }
 
-/// Workspaces that no thread uses now. They are lent for one call, so that there are never more than threads at once.
-#[derive(Default)]
-struct Pool(Mutex<Vec<Box<Workspace>>>);
-
-impl Pool {
-    /// How often the lock is tried: it is held for a moment only.
-    const TRIES: usize = 100;
-
-    /// Never waits for long: in a forked child the lock may be held by a thread that is not there.
-    fn idle(&self) -> Option<MutexGuard<'_, Vec<Box<Workspace>>>> {
-        (0..Self::TRIES).find_map(|_| {
-            self.0.try_lock().ok().or_else(|| {
-                std::hint::spin_loop();
-                None
-            })
-        })
-    }
-
-    fn take(&self) -> Box<Workspace> {
-        self.idle().and_then(|mut idle| idle.pop()).unwrap_or_default()
-    }
-
-    fn give_back(&self, workspace: Box<Workspace>) {
-        if let Some(mut idle) = self.idle() {
-            idle.push(workspace);
-        }
-    }
-}
-
 /// A vocabulary with its caches, shared by all threads.
 pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
@@ -124,7 +95,7 @@ pub(crate) struct Compiled {
     words: Option<WordModel>,
     /// Pieces with one of these are left to the model that is spelled in characters.
     hazards: Option<AhoCorasick>,
-    pool: Pool,
+    pool: Pool<Workspace>,
 }
 
 impl Compiled {

@@ -6,9 +6,10 @@ use bytepair_core::chunk::{self, Boundary, Chunk, Settings};
 use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString, PyType};
 
 use crate::errors::{in_row, raise};
+use crate::named::NamedInts;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
 use crate::run::run;
@@ -38,6 +39,13 @@ fn rows(text: &Readable<'_>, chunks: Vec<Chunk>) -> Vec<Row> {
     chunks.into_iter().map(|chunk| (places.given(chunk.start), places.given(chunk.end), chunk.tokens)).collect()
 }
 
+/// Rows as a list of the caller's named tuples.
+fn named<'py>(class: &Bound<'py, PyType>, rows: Vec<Row>) -> PyResult<Bound<'py, PyList>> {
+    let chunk = NamedInts::new(class)?;
+    let made = rows.into_iter().map(|(start, end, tokens)| chunk.of([start as u64, end as u64, tokens]));
+    PyList::new(class.py(), made.collect::<PyResult<Vec<_>>>()?)
+}
+
 /// Places in the given text, in order, as bytes.
 fn in_bytes(text: &Readable<'_>, given: Vec<usize>) -> PyResult<Vec<usize>> {
     let mut places = text.places();
@@ -48,38 +56,41 @@ fn in_bytes(text: &Readable<'_>, given: Vec<usize>) -> PyResult<Vec<usize>> {
     given.into_iter().map(place).collect()
 }
 
-/// The chunks of a text as (start, end, tokens); see `Tokenizer.chunks`.
+/// The chunks of a text, each a `row`; see `Tokenizer.chunks`.
 #[pyfunction]
-#[pyo3(signature = (tokenizer, text, limit, *, overlap, boundary, places, special, added, errors))]
-pub(crate) fn chunks(
-    tokenizer: &Bound<'_, CoreTokenizer>,
-    text: &Bound<'_, PyAny>,
+#[pyo3(signature = (tokenizer, text, limit, *, row, overlap, boundary, places, special, added, errors))]
+pub(crate) fn chunks<'py>(
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    text: &Bound<'py, PyAny>,
     limit: u64,
+    row: &Bound<'py, PyType>,
     overlap: u64,
     boundary: &str,
     places: Vec<usize>,
     special: Option<&Bound<'_, PyAny>>,
     added: Added,
     errors: OnInvalid,
-) -> PyResult<Vec<Row>> {
+) -> PyResult<Bound<'py, PyList>> {
     let (py, inner) = (text.py(), &tokenizer.get().inner);
     let policy = OwnedPolicy::new(inner, special, added)?;
     let text = Readable::new(text, errors)?;
     let given = in_bytes(&text, places)?;
     let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &given };
-    run(py, text.text.len(), Threads::ALL, |run| {
+    let found = run(py, text.text.len(), Threads::ALL, |run| {
         Ok(rows(&text, inner.chunks(&text.text, policy.borrowed(), settings, run.stop)?))
-    })
+    })?;
+    named(row, found)
 }
 
 /// The chunks of each text of a batch; see `Tokenizer.chunks_batch`.
 #[pyfunction]
-#[pyo3(signature = (tokenizer, texts, limit, *, overlap, boundary, places, special, added, errors, threads))]
-pub(crate) fn chunks_batch(
-    py: Python<'_>,
-    tokenizer: &Bound<'_, CoreTokenizer>,
-    texts: Vec<Bound<'_, PyAny>>,
+#[pyo3(signature = (tokenizer, texts, limit, *, row, overlap, boundary, places, special, added, errors, threads))]
+pub(crate) fn chunks_batch<'py>(
+    py: Python<'py>,
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    texts: Vec<Bound<'py, PyAny>>,
     limit: u64,
+    row: &Bound<'py, PyType>,
     overlap: u64,
     boundary: &str,
     places: Vec<Vec<usize>>,
@@ -87,7 +98,7 @@ pub(crate) fn chunks_batch(
     added: Added,
     errors: OnInvalid,
     threads: Threads,
-) -> PyResult<Vec<Vec<Row>>> {
+) -> PyResult<Vec<Bound<'py, PyList>>> {
     let inner = &tokenizer.get().inner;
     let policy = OwnedPolicy::new(inner, special, added)?;
     let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &[] };
@@ -98,10 +109,11 @@ pub(crate) fn chunks_batch(
     let batch = read.iter().map(|text| Ok((&*text.text, in_bytes(text, places.next().unwrap_or_default())?)));
     let batch: Rows<'_> = batch.collect::<PyResult<_>>()?;
     let bytes = batch.iter().map(|(text, _)| text.len()).sum();
-    run(py, bytes, threads, |run| {
+    let found: Vec<_> = run(py, bytes, threads, |run| {
         let chunks = inner.chunks_batch(&batch, policy.borrowed(), settings, run)?;
         Ok(chunks.into_iter().zip(&read).map(|(chunks, text)| rows(text, chunks)).collect())
-    })
+    })?;
+    found.into_iter().map(|rows| named(row, rows)).collect()
 }
 
 /// All places of one kind in a text, in characters of ``str`` and in bytes of ``bytes``, for the oracle of the tests.

@@ -27,6 +27,7 @@ mod growing;
 mod index;
 mod ints;
 mod locate;
+mod named;
 mod options;
 mod readable;
 mod run;

@@ -57,10 +57,11 @@ def chunks(
 ) -> list[Chunk]:
     """See `Tokenizer.chunks`."""
     kind, places = (_AFTER_CALLABLE, _given(boundary, text)) if callable(boundary) else (boundary, [])
-    rows = _core.chunks(
+    return _core.chunks(
         tokenizer,
         text,
         limit,
+        row=Chunk,
         overlap=overlap,
         boundary=kind,
         places=places,
@@ -68,7 +69,6 @@ def chunks(
         added=added,
         errors=errors,
     )
-    return [*map(Chunk._make, rows)]
 
 
 def chunks_batch(
@@ -89,10 +89,11 @@ def chunks_batch(
     texts = list(texts)
     given = [_given(boundary, text) for text in texts] if callable(boundary) else []
     kind = _AFTER_CALLABLE if callable(boundary) else boundary
-    batch = _core.chunks_batch(
+    return _core.chunks_batch(
         tokenizer,
         texts,
         limit,
+        row=Chunk,
         overlap=overlap,
         boundary=kind,
         places=given,
@@ -101,7 +102,6 @@ def chunks_batch(
         errors=errors,
         threads=threads,
     )
-    return [[*map(Chunk._make, rows)] for rows in batch]
 
 
 def chunk_parts(

@@ -1,6 +1,9 @@
 //! Pieces whose ids are known. [`whole_tokens`] holds the tokens of the vocabulary and never changes, so that all threads
-//! share it; [`short`] and [`recent`] hold the recently merged pieces of a thread, in bounded memory.
+//! share it; [`short`] and [`recent`] hold the recently merged pieces of a thread, in bounded memory. [`part_counts`] holds counts
+//! of parts of texts. [`pool`] lends what a thread has for itself.
 
+pub(crate) mod part_counts;
+pub(crate) mod pool;
 pub(crate) mod recent;
 pub(crate) mod short;
 pub(crate) mod whole_tokens;

@@ -95,6 +95,7 @@ impl ChunkStream {
         };
         // Blocks begin before the chunk does.
         let done = chunker.needed().min(self.checked);
+        drop(chunker);
         ended.map_err(|error| self.placed(error))?;
         self.reached = reach(self.reached, &self.text, self.reached.0.max(done));
         self.state.shift(done);

@@ -4,7 +4,8 @@
 //! tokens that may have begun (`Matcher::open`), pieces that may be split differently (`count::tail`), and tokens of a piece
 //! that may merge differently (`merge::prefixes`).
 
-use crate::count::counter::{As, Counter, Parts};
+use crate::cache::part_counts;
+use crate::count::counter::{As, Counter};
 use crate::count::marks::{Marks, Stamp};
 use crate::count::run::Run;
 use crate::count::stretch::SHORT;
@@ -16,7 +17,7 @@ use crate::segment::{Policy, admit};
 use crate::utf8::boundary;
 
 /// Text of no more bytes behind a cut is counted by itself.
-const FEW: usize = Parts::BYTES;
+const FEW: usize = part_counts::LONGEST;
 
 /// So many bytes before the end are looked through for cuts again.
 const AGAIN: usize = 8;
@@ -60,8 +61,6 @@ pub struct Appender {
     pending: Vec<u8>,
     state: State,
     known: Known,
-    /// Short parts that were counted lately.
-    parts: Parts,
     /// The run that the text behind the last cut is, if it is long.
     run: Option<Run>,
     /// The length and the count of the text of the last query.
@@ -121,7 +120,6 @@ impl Appender {
             pending: Vec::new(),
             state: State::default(),
             known: Known::default(),
-            parts: Parts::default(),
             run: None,
             counted: None,
             marks: Marks::new(),
@@ -217,11 +215,9 @@ impl Appender {
         if let Some((_, count)) = self.counted.filter(|&(length, _)| length == self.text.len()) {
             return Ok(count);
         }
-        let counter = Counter::with(tokenizer, policy, std::mem::take(&mut self.parts));
+        let counter = Counter::new(tokenizer, policy);
         let count = self.count_anew(&counter);
-        let count = count.map_err(|error| counter.as_of_whole(error, &self.text));
-        self.parts = counter.into_parts();
-        let count = count?;
+        let count = count.map_err(|error| counter.as_of_whole(error, &self.text))?;
         self.counted = Some((self.text.len(), count));
         Ok(count)
     }

@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use crate::cache::part_counts::PartCounts;
 use crate::count::tail::Stages;
 use crate::encode::Count;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
 use crate::pipeline::{Cuts, Tokenizer};
-use crate::segment::{Policy, Visit};
+use crate::segment::{Policy, Treat, Visit};
 use crate::utf8::boundary;
 
 /// Counts parts of texts.
@@ -22,56 +23,7 @@ pub(crate) struct Counter<'t> {
     pub(super) is_same_inside: bool,
     /// Whether each character has at least a part of an id of its own.
     pub(super) never_empty: bool,
-    parts: RefCell<Parts>,
-}
-
-/// Short parts that were counted lately, and their counts. Words recur, and a call through all stages costs more than the
-/// few bytes of one.
-#[derive(Default)]
-pub(super) struct Parts {
-    /// Parts that were counted before there was a table: it is not worth making for a few.
-    asked: usize,
-    /// A part is in the place that its hash names: its bytes, then zeros, its length, and what it was counted as.
-    parts: Vec<([u8; Self::BYTES + 2], u32)>,
-}
-
-impl Parts {
-    /// The bytes of the longest part that is kept.
-    pub(super) const BYTES: usize = 22;
-    const BITS: u32 = 12;
-    const FEW: usize = 64;
-
-    fn key(part: &[u8], what: As) -> Option<([u8; Self::BYTES + 2], usize)> {
-        let mut key = [0; Self::BYTES + 2];
-        key.get_mut(..part.len()).filter(|_| part.len() <= Self::BYTES)?.copy_from_slice(part);
-        key[Self::BYTES..].copy_from_slice(&[part.len() as u8, what as u8]);
-        let hash = key.as_chunks::<8>().0.iter().fold(0_u64, |hash, word| {
-            (hash.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(0x517C_C1B7_2722_0A95)
-        });
-        Some((key, (hash >> (64 - Self::BITS)) as usize))
-    }
-
-    fn get(&self, part: &[u8], what: As) -> Option<u64> {
-        if self.parts.is_empty() {
-            return None;
-        }
-        let (key, place) = Self::key(part, what)?;
-        let (known, count) = self.parts.get(place)?;
-        (*known == key).then_some(u64::from(*count))
-    }
-
-    fn keep(&mut self, part: &[u8], what: As, count: u64) {
-        if self.parts.is_empty() {
-            self.asked += 1;
-            if self.asked < Self::FEW {
-                return;
-            }
-            self.parts.resize(1 << Self::BITS, ([0; Self::BYTES + 2], 0));
-        }
-        if let (Some((key, place)), Ok(count)) = (Self::key(part, what), u32::try_from(count)) {
-            self.parts[place] = (key, count);
-        }
-    }
+    parts: Kept<'t>,
 }
 
 /// What a part of a text is counted as.
@@ -85,11 +37,6 @@ pub(crate) enum As {
 
 impl<'t> Counter<'t> {
     pub(crate) fn new(tokenizer: &'t Tokenizer, policy: Policy<'t>) -> Self {
-        Self::with(tokenizer, policy, Parts::default())
-    }
-
-    /// One that knows the parts that another one counted.
-    pub(super) fn with(tokenizer: &'t Tokenizer, policy: Policy<'t>, parts: Parts) -> Self {
         let is_same_inside = tokenizer.segmenter().steps().keep_text();
         Self {
             tokenizer,
@@ -98,13 +45,8 @@ impl<'t> Counter<'t> {
             stages: Stages::new(tokenizer, policy),
             is_same_inside,
             never_empty: is_same_inside && tokenizer.is_byte_level(),
-            parts: RefCell::new(parts),
+            parts: Kept::new(tokenizer, policy),
         }
-    }
-
-    /// The parts that it knows.
-    pub(super) fn into_parts(self) -> Parts {
-        self.parts.into_inner()
     }
 
     /// The number of ids of a part of a text. Errors are placed in the text.
@@ -112,13 +54,12 @@ impl<'t> Counter<'t> {
         if part.is_empty() {
             return Ok(0);
         }
-        let known = self.parts.borrow().get(&text.as_bytes()[part.clone()], what);
-        if let Some(count) = known {
+        if let Some(count) = self.parts.get(&text[part.clone()], what) {
             return Ok(count);
         }
         let mut count = Count::default();
         self.walk(text, part.clone(), what, &mut self.tokenizer.encoder(&mut count, None))?;
-        self.parts.borrow_mut().keep(&text.as_bytes()[part], what, count.0);
+        self.parts.keep(&text[part], what, count.0);
         Ok(count.0)
     }
 
@@ -153,5 +94,48 @@ impl<'t> Counter<'t> {
     /// Up to where a text that goes on may be cut, whatever comes behind it.
     pub(crate) fn sure(&self, text: &str) -> usize {
         boundary(text, self.cuts.sure(text))
+    }
+}
+
+/// The counts of short parts that the tokenizer lends.
+struct Kept<'t> {
+    tokenizer: &'t Tokenizer,
+    parts: RefCell<Box<PartCounts>>,
+    /// Which of the policies without a list of tokens this is; with a list, the counts are for one caller.
+    policy: Option<u8>,
+}
+
+impl<'t> Kept<'t> {
+    fn new(tokenizer: &'t Tokenizer, policy: Policy) -> Self {
+        let number = |treat: Treat| match treat {
+            Treat::Match => Some(0),
+            Treat::Text => Some(1),
+            Treat::Raise => Some(2),
+            Treat::Only(_) => None,
+        };
+        let policy = number(policy.special).zip(number(policy.added)).map(|(special, added)| special * 3 + added);
+        let parts = if policy.is_some() { tokenizer.part_counts().take() } else { Box::default() };
+        Self { tokenizer, parts: RefCell::new(parts), policy }
+    }
+
+    /// Parts are told apart by what they are counted as, and under which policy.
+    fn what(&self, what: As) -> u8 {
+        what as u8 + 2 * self.policy.unwrap_or_default()
+    }
+
+    fn get(&self, part: &str, what: As) -> Option<u64> {
+        self.parts.borrow().get(part.as_bytes(), self.what(what))
+    }
+
+    fn keep(&self, part: &str, what: As, count: u64) {
+        self.parts.borrow_mut().keep(part.as_bytes(), self.what(what), count);
+    }
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        if self.policy.is_some() {
+            self.tokenizer.part_counts().give_back(self.parts.take());
+        }
     }
 }

@@ -67,7 +67,7 @@ impl Tokenizer {
     }
 
     fn fit_left(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
-        Ruler::new(limit).fit(&Counter::new(self, policy), text, 0, limit, text.len())
+        Ruler::new().fit(&Counter::new(self, policy), text, 0, limit, text.len())
     }
 
     /// As [`Tokenizer::fit_left`], one character after another.

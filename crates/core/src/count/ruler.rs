@@ -15,14 +15,14 @@ use crate::split::Pattern;
 use crate::split::added::{AddedToken, Matcher};
 use crate::utf8::boundary;
 
-/// About the distance of marks where parts are counted one by one, in bytes, and the fewest for which marks are made at once.
-const APART: usize = 64;
-
-/// For parts of no more bytes every cut is marked.
-const FEW: usize = 96;
+/// The fewest bytes that are read at once.
+const LEAST: usize = 64;
 
 /// Within so many bytes behind a mark no other one is looked for where that takes long.
-const NEAR: usize = 24;
+const NEAR: usize = 1;
+
+/// The most bytes that are read before they are asked for.
+const AHEAD: usize = 1 << 11;
 
 /// The most that is looked through for one cut, and counted at once, in bytes.
 const AT_ONCE: usize = 1 << 13;
@@ -39,15 +39,15 @@ pub(crate) struct Ruler {
     begins: bool,
     /// Up to here there is no cut behind the last mark.
     looked: usize,
-    /// The fewest bytes between two marks, where parts are counted one by one.
-    apart: usize,
+    /// The fewest bytes that are read next: more and more, since much at once takes less time.
+    ahead: usize,
+    /// The number of marks up to the place last asked for, about which the next places are.
+    near: usize,
 }
 
 impl Ruler {
-    /// A ruler to measure parts of about so many ids.
-    pub(crate) fn new(ids: u64) -> Self {
-        let apart = if bytes_for(ids) > FEW { APART } else { 1 };
-        Self { marks: vec![(0, 0)], begins: true, looked: 0, apart }
+    pub(crate) fn new() -> Self {
+        Self { marks: vec![(0, 0)], begins: true, looked: 0, ahead: LEAST, near: 0 }
     }
 
     /// Makes marks until the last one is at `until` or behind it, or no cut is left up to `end`.
@@ -61,7 +61,8 @@ impl Ruler {
             if last >= until || from >= end {
                 return Ok(());
             }
-            let wanted = (until.max(from + APART) - from).min(AT_ONCE);
+            let wanted = (until.max(from + self.ahead) - from).min(AT_ONCE);
+            self.ahead = (self.ahead * 2).min(AHEAD);
             let near = boundary(text, (from + wanted).min(end));
             let cut = counter.cuts.last(text, from..near);
             let far = boundary(text, (near + wanted).min(end));
@@ -89,23 +90,13 @@ impl Ruler {
         }
         let mut start = part.start;
         while start < part.end {
-            let cut = self.next_cut(counter, text, start, part.end);
+            let cut = next_cut(counter, text, start, part.end);
             let what = if is_first && start == 0 { As::Text } else { As::GoingOn };
             let tokens = counter.count(text, start..cut, what)?;
             self.push(cut, tokens);
             start = cut;
         }
         Ok(())
-    }
-
-    /// Where the next mark is made: the last cut within the distance of marks, or the first behind it, or `end`.
-    fn next_cut(&self, counter: &Counter, text: &str, start: usize, end: usize) -> usize {
-        // Beside characters that are not ASCII it takes longer to find out.
-        let width = text[start..].chars().next().map_or(1, char::len_utf8);
-        let apart = if width == 1 { self.apart } else { self.apart.max(NEAR) };
-        let near = boundary(text, (start + apart.max(width)).min(end));
-        let cut = counter.cuts.last(text, start..near).or_else(|| counter.cuts.first(text, near..end));
-        cut.unwrap_or(end)
     }
 
     fn push(&mut self, cut: usize, tokens: u64) {
@@ -119,8 +110,9 @@ impl Ruler {
     }
 
     /// The number of the first mark behind `start`, and the ids of the text from `start` to it.
-    fn first_behind(&self, counter: &Counter, text: &str, start: usize) -> Result<Option<(usize, u64)>> {
-        let first = self.marks.partition_point(|mark| mark.0 <= start);
+    fn first_behind(&mut self, counter: &Counter, text: &str, start: usize) -> Result<Option<(usize, u64)>> {
+        let first = self.passed(self.near, |mark| mark.0 <= start);
+        self.near = first;
         let Some(&(place, sum)) = self.marks.get(first) else { return Ok(None) };
         let before = first.checked_sub(1).map(|before| self.marks[before]).filter(|before| before.0 == start);
         let is_counted = counter.is_same_inside || self.begins && start == 0;
@@ -137,10 +129,9 @@ impl Ruler {
     /// As [`crate::pipeline::Tokenizer::encode`].
     pub(crate) fn count(&mut self, counter: &Counter, text: &str, part: Range<usize>, end: usize) -> Result<u64> {
         self.cover(counter, text, part.end, end)?;
-        let last = self.marks.partition_point(|mark| mark.0 <= part.end);
         match self.first_behind(counter, text, part.start)? {
-            Some((first, head)) if first < last => {
-                let (place, sum) = self.marks[last - 1];
+            Some((first, head)) if self.marks[first].0 <= part.end => {
+                let (place, sum) = self.marks[self.passed(first, |mark| mark.0 <= part.end) - 1];
                 Ok(head + sum - self.marks[first].1 + counter.count(text, place..part.end, As::GoingOn)?)
             }
             _ => counter.count(text, part, As::Text),
@@ -166,7 +157,7 @@ impl Ruler {
         // The sum of ids at which the limit is reached.
         let most = self.marks[first].1.saturating_add(limit - head);
         let last = loop {
-            let last = self.marks.partition_point(|mark| mark.1 <= most).max(first + 1) - 1;
+            let last = self.passed(first + 1, |mark| mark.1 <= most).max(first + 1) - 1;
             let covered = self.last();
             if last + 1 < self.marks.len() || covered >= end {
                 break last;
@@ -185,19 +176,39 @@ impl Ruler {
         Ok(Fit { tokens: before + fit.tokens, ..fit })
     }
 
+    /// The number of marks that come first and of which something holds, looked for from a mark on.
+    fn passed(&self, from: usize, is_passed: impl Fn(&(usize, u64)) -> bool) -> usize {
+        let (mut low, mut step) = (0, 1);
+        if from == 0 || self.marks.get(from - 1).is_some_and(&is_passed) {
+            low = from;
+            while self.marks.get(low + step - 1).is_some_and(&is_passed) {
+                low += step;
+                step *= 2;
+            }
+        } else {
+            step = from;
+        }
+        let high = self.marks.len().min(low + step);
+        low + self.marks[low..high].partition_point(is_passed)
+    }
+
+    fn drop_first(&mut self, gone: usize) {
+        self.marks.drain(..gone);
+        self.near = self.near.saturating_sub(gone);
+    }
+
     /// Forgets the marks before a place, but for the last of them.
     pub(crate) fn forget(&mut self, before: usize) {
-        let gone = self.marks.partition_point(|mark| mark.0 <= before).saturating_sub(1);
+        let gone = self.passed(self.near, |mark| mark.0 <= before).saturating_sub(1);
         if gone > SPARE {
-            self.marks.drain(..gone);
+            self.drop_first(gone);
         }
     }
 
     /// Counts all places from `by` bytes further right, which is where the text begins from now on; that is no more than the
     /// place up to which was forgotten.
     pub(crate) fn shift(&mut self, by: usize) {
-        let gone = self.marks.partition_point(|mark| mark.0 < by);
-        self.marks.drain(..gone);
+        self.drop_first(self.marks.partition_point(|mark| mark.0 < by));
         for mark in &mut self.marks {
             mark.0 -= by;
         }
@@ -209,9 +220,17 @@ impl Ruler {
     }
 }
 
+/// Where the next mark is made: the first cut, or `end`; where it takes long to find one, the last of some.
+fn next_cut(counter: &Counter, text: &str, start: usize, end: usize) -> usize {
+    let width = text[start..].chars().next().map_or(1, char::len_utf8);
+    let near = boundary(text, (start + width.max(NEAR)).min(end));
+    let cut = counter.cuts.last(text, start..near).or_else(|| counter.cuts.first(text, near..end));
+    cut.unwrap_or(end)
+}
+
 /// Fewer bytes than so many ids usually have.
 fn bytes_for(ids: u64) -> usize {
-    ids.saturating_mul(3).clamp(APART as u64, AT_ONCE as u64) as usize
+    ids.saturating_mul(3).clamp(LEAST as u64, AT_ONCE as u64) as usize
 }
 
 /// Marks the cuts among the ends of pieces while it encodes them.

@@ -11,7 +11,7 @@
 //! none does, a place within a piece is a cut if no token of the model has these two characters side by side.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::edge::{Between, Edge};
 use crate::normalize::{Normalizer, most_bytes};
@@ -40,9 +40,15 @@ pub(crate) struct Cuts<'t> {
     splits: usize,
 }
 
-/// What is known of four characters of ASCII in a row: how the first two meet, but for added tokens. An entry has its
-/// characters, and the answer in the bits that ASCII leaves free.
-pub(crate) struct Memo(Box<[AtomicU32]>);
+/// How characters in a row meet, but for added tokens, as far as it was asked.
+pub(crate) struct Memo {
+    /// By four characters of ASCII, how the first two meet. An entry has its characters, and the answer in the bits that
+    /// ASCII leaves free.
+    ascii: Box<[AtomicU32]>,
+    /// By two characters, where further ones do not matter. An entry has the first one from bit 0 on, the second one from bit
+    /// 21 on, and the answer above.
+    pairs: Box<[AtomicU64]>,
+}
 
 /// The bits of four characters of ASCII that are always 0: that an entry is set, and its answer.
 const KNOWN: u32 = 1 << 31;
@@ -53,14 +59,22 @@ const NOT_ASCII: u32 = 0x8080_8080;
 impl Memo {
     const BITS: u32 = 14;
 
-    fn entry(&self, key: u32) -> &AtomicU32 {
-        &self.0[(key.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize]
+    fn of_ascii(&self, key: u32) -> &AtomicU32 {
+        &self.ascii[(key.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize]
+    }
+
+    fn of_pair(&self, key: u64) -> &AtomicU64 {
+        &self.pairs[(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Self::BITS)) as usize]
     }
 }
 
 impl Default for Memo {
     fn default() -> Self {
-        Self((0..1 << Self::BITS).map(|_| AtomicU32::new(0)).collect())
+        let places = 0..1 << Self::BITS;
+        Self {
+            ascii: places.clone().map(|_| AtomicU32::new(0)).collect(),
+            pairs: places.map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 }
 
@@ -174,32 +188,36 @@ impl<'t> Cuts<'t> {
             let key = u32::from_le_bytes(around);
             if key & NOT_ASCII == 0 {
                 let key = key & self.mask;
-                let entry = self.tokenizer.memo().entry(key);
+                let entry = self.tokenizer.memo().of_ascii(key);
                 let known = entry.load(Ordering::Relaxed);
                 if known & !(CUT | JOINED) == key | KNOWN {
-                    return match known & (CUT | JOINED) {
-                        0 => Meeting::Unknown,
-                        CUT => Meeting::Cut,
-                        JOINED => Meeting::Joined,
-                        _ => Meeting::CutByModel,
-                    };
+                    return Meeting::ALL[usize::from(known & CUT != 0) + 2 * usize::from(known & JOINED != 0)];
                 }
-                let meeting = self.work_out(text, place);
-                let answer = match meeting {
-                    Meeting::Unknown => 0,
-                    Meeting::Cut => CUT,
-                    Meeting::Joined => JOINED,
-                    Meeting::CutByModel => CUT | JOINED,
-                };
-                entry.store(key | KNOWN | answer, Ordering::Relaxed);
+                let meeting = edge(text, place).map_or(Meeting::Unknown, |edge| self.work_out(edge));
+                let answer = meeting as u32;
+                entry.store(key | KNOWN | (answer & 1) * CUT | (answer >> 1) * JOINED, Ordering::Relaxed);
                 return meeting;
             }
         }
-        self.work_out(text, place)
+        let Some(edge) = edge(text, place) else { return Meeting::Unknown };
+        if self.mask == u32::MAX { self.work_out(edge) } else { self.meeting_of_pair(edge) }
     }
 
-    fn work_out(&self, text: &str, place: usize) -> Meeting {
-        let Some(mut edge) = edge(text, place) else { return Meeting::Unknown };
+    /// How the characters of an edge meet where no further ones matter.
+    fn meeting_of_pair(&self, edge: Edge) -> Meeting {
+        let left = edge.left.map_or(u32::MAX >> 11, u32::from);
+        let key = 1 << 63 | u64::from(u32::from(edge.right()[0])) << 21 | u64::from(left);
+        let entry = self.tokenizer.memo().of_pair(key);
+        let known = entry.load(Ordering::Relaxed);
+        if known & !(0b11 << 42) == key {
+            return Meeting::ALL[(known >> 42 & 0b11) as usize];
+        }
+        let meeting = self.work_out(edge);
+        entry.store(key | (meeting as u64) << 42, Ordering::Relaxed);
+        meeting
+    }
+
+    fn work_out(&self, mut edge: Edge) -> Meeting {
         let mut stays = true;
         for normalizer in &self.steps.normalizers {
             stays &= !normalizer.may_lose(edge.right()[0]);
@@ -309,13 +327,18 @@ impl Cutting<'_> {
 /// How two characters meet after all stages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meeting {
+    Unknown,
     /// The place between them is a cut.
     Cut,
-    /// It is one in a piece that is not too long for the model.
-    CutByModel,
     /// They are in one piece.
     Joined,
-    Unknown,
+    /// The place is a cut in a piece that is not too long for the model.
+    CutByModel,
+}
+
+impl Meeting {
+    /// By number.
+    const ALL: [Self; 4] = [Self::Unknown, Self::Cut, Self::Joined, Self::CutByModel];
 }
 
 /// The edge at a place of a text; None at its ends.

@@ -9,6 +9,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::character_tokens::CharacterTokens;
 use super::cuts::Memo;
+use crate::cache::part_counts::PartCounts;
+use crate::cache::pool::Pool;
 use crate::decode::TextMaker;
 use crate::decode::{Decoder, TextDecoder, TokenBytes};
 use crate::encode::{Compiled, Encoder, Sink};
@@ -104,6 +106,8 @@ pub struct Tokenizer {
     segmenter: Segmenter,
     /// Where text of ASCII may be cut.
     memo: OnceLock<Memo>,
+    /// Counts of short parts of texts.
+    part_counts: Pool<PartCounts>,
     /// Made when something is decoded first.
     table: OnceLock<TokenBytes>,
 }
@@ -152,9 +156,19 @@ impl Tokenizer {
         }
         let added_by_content = added.iter().enumerate().map(|(at, token)| (token.content.clone(), at)).collect();
         let added_by_id = added.iter().enumerate().map(|(at, token)| (token.id, at)).collect();
-        let (memo, table) = (OnceLock::new(), OnceLock::new());
-        let made =
-            Self { model, spelled, added, added_by_content, added_by_id, added_normalized, segmenter, memo, table };
+        let (memo, part_counts, table) = (OnceLock::new(), Pool::default(), OnceLock::new());
+        let made = Self {
+            model,
+            spelled,
+            added,
+            added_by_content,
+            added_by_id,
+            added_normalized,
+            segmenter,
+            memo,
+            part_counts,
+            table,
+        };
         for token in &made.added {
             if made.own_token(token.id).is_some_and(|bytes| bytes != token.content.as_bytes()) {
                 let what = format!("the added token {:?} has id {}, which another token has", token.content, token.id);
@@ -214,6 +228,11 @@ impl Tokenizer {
     /// Where text of ASCII may be cut, as far as that was asked.
     pub(super) fn memo(&self) -> &Memo {
         self.memo.get_or_init(Memo::default)
+    }
+
+    /// Counts of short parts of texts, lent for one call.
+    pub(crate) fn part_counts(&self) -> &Pool<PartCounts> {
+        &self.part_counts
     }
 
     /// An encoder for one call, or for one worker of it.

@@ -1,0 +1,141 @@
+//! Short parts of texts that were counted lately, and their counts: words recur, and a call through all stages costs more
+//! than the few bytes of one.
+
+/// The bytes of the longest part that is kept.
+pub(crate) const LONGEST: usize = 26;
+
+/// PartCounts that are counted before there is a table: it is not worth making for a few.
+const FEW: usize = 64;
+
+/// The places of the first table and of the largest, as powers of two.
+const LEAST: u32 = 12;
+const MOST: u32 = 16;
+
+/// A part: its bytes, then zeros, its length, and what it was counted as.
+type Key = [u8; LONGEST + 2];
+
+/// A part and its count; half a cache line.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+struct Entry {
+    key: Key,
+    count: u32,
+}
+
+/// Counts by part. The last two parts whose hash names a pair of places are there; a table that loses many grows.
+#[derive(Default)]
+pub(crate) struct PartCounts {
+    entries: Vec<Entry>,
+    /// PartCounts that were counted without a table, or that took the place of another one.
+    lost: usize,
+}
+
+impl PartCounts {
+    fn key(part: &[u8], what: u8) -> Option<Key> {
+        let mut key = [0; LONGEST + 2];
+        key.get_mut(..part.len()).filter(|_| part.len() <= LONGEST)?.copy_from_slice(part);
+        key[LONGEST..].copy_from_slice(&[part.len() as u8, what]);
+        Some(key)
+    }
+
+    /// The first of the two places of a part.
+    fn place(&self, key: &Key) -> usize {
+        let (words, last) = key.as_chunks::<8>();
+        let last = last.first_chunk().map_or(0, |last| u64::from(u32::from_le_bytes(*last)));
+        let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain([last]);
+        let hash = words.fold(0_u64, |hash, word| (hash.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95));
+        (hash >> 32) as usize & (self.entries.len() - 2)
+    }
+
+    /// Puts a part first of its two places; returns whether another one is lost.
+    fn put(&mut self, entry: Entry) -> bool {
+        let place = self.place(&entry.key);
+        let [first, second] = &mut self.entries[place..place + 2] else { return false };
+        let lost = std::mem::replace(second, std::mem::replace(first, entry));
+        lost.key != EMPTY.key
+    }
+
+    /// The count of a part, if it is known; `what` tells apart what parts are counted as.
+    #[inline]
+    pub(crate) fn get(&self, part: &[u8], what: u8) -> Option<u64> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        let key = Self::key(part, what)?;
+        let place = self.place(&key);
+        let known = self.entries.get(place..place + 2)?.iter().find(|entry| entry.key == key)?;
+        Some(u64::from(known.count))
+    }
+
+    /// Keeps a count that was not known.
+    pub(crate) fn keep(&mut self, part: &[u8], what: u8, count: u64) {
+        let (Some(key), Ok(count)) = (Self::key(part, what), u32::try_from(count)) else { return };
+        if self.entries.is_empty() {
+            self.lost += 1;
+            if self.lost < FEW {
+                return;
+            }
+            self.grow(1 << LEAST);
+        }
+        self.lost += usize::from(self.put(Entry { key, count }));
+        if self.lost > self.entries.len() / 2 && self.entries.len() < 1 << MOST {
+            self.grow(self.entries.len() * 2);
+        }
+    }
+
+    fn grow(&mut self, size: usize) {
+        let before = std::mem::replace(&mut self.entries, vec![EMPTY; size]);
+        self.lost = 0;
+        for entry in before.into_iter().filter(|entry| entry.key != EMPTY.key) {
+            self.put(entry);
+        }
+    }
+}
+
+/// No part: parts are not empty.
+const EMPTY: Entry = Entry { key: [0; LONGEST + 2], count: 0 };
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_that_were_kept_and_most_are_there() {
+        let mut parts = PartCounts::default();
+        let part = |number: u32| number.wrapping_mul(0x9E37_79B1).to_string().into_bytes();
+        for round in 0..3 {
+            let mut known = 0;
+            for number in 0..10_000 {
+                for what in 0..2 {
+                    let count = u64::from(number) * 2 + u64::from(what);
+                    match parts.get(&part(number), what) {
+                        Some(kept) => {
+                            assert_eq!(kept, count);
+                            known += 1;
+                        }
+                        None => parts.keep(&part(number), what, count),
+                    }
+                }
+            }
+            assert!(if round == 0 { known == 0 } else { known > 5_000 }, "{round} {known}");
+        }
+        assert!(parts.entries.len() > 1 << LEAST);
+    }
+
+    #[test]
+    fn parts_that_are_alike_are_told_apart() {
+        let mut parts = PartCounts::default();
+        let long = [b'a'; LONGEST + 1];
+        for number in 0..FEW as u64 * 2 {
+            parts.keep(b"a", 0, number);
+            parts.keep(&long, 0, number);
+        }
+        assert_eq!(parts.get(b"a", 0), Some(FEW as u64 * 2 - 1));
+        assert_eq!(parts.get(b"a\0", 0), None);
+        assert_eq!(parts.get(b"a", 1), None);
+        assert_eq!(parts.get(&long, 0), None);
+        parts.keep(b"b", 0, u64::MAX);
+        assert_eq!(parts.get(b"b", 0), None);
+    }
+}

@@ -1,0 +1,32 @@
+//! Working memory that is lent for one call.
+
+use std::sync::{Mutex, MutexGuard};
+
+/// What no thread uses now; since each call has its own, there are never more than threads at once.
+#[derive(Default)]
+pub(crate) struct Pool<T>(Mutex<Vec<Box<T>>>);
+
+impl<T: Default> Pool<T> {
+    /// How often the lock is tried: it is held for a moment only.
+    const TRIES: usize = 100;
+
+    /// Never waits for long: in a forked child the lock may be held by a thread that is not there.
+    fn idle(&self) -> Option<MutexGuard<'_, Vec<Box<T>>>> {
+        (0..Self::TRIES).find_map(|_| {
+            self.0.try_lock().ok().or_else(|| {
+                std::hint::spin_loop();
+                None
+            })
+        })
+    }
+
+    pub(crate) fn take(&self) -> Box<T> {
+        self.idle().and_then(|mut idle| idle.pop()).unwrap_or_default()
+    }
+
+    pub(crate) fn give_back(&self, lent: Box<T>) {
+        if let Some(mut idle) = self.idle() {
+            idle.push(lent);
+        }
+    }
+}
