@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
-from fuzz import made
+from fuzz import kinds, made
 from fuzz.counted import Parts, of_every_stage
 from fuzz.growing import appending, fitting, prepending
 from fuzz.variants import FAST, SLOW, growing_text, tokenizer, variant
 
 import bytepair as bp
+from bytepair.formats import hf_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Each takes back what it was split into before: spaces before a word, a change of case, digits, contractions,
 # a line end after spaces, a slash, a mark on a letter, a token that is longer than it seemed.
@@ -84,6 +90,62 @@ def test_a_long_word_is_rolled_back_to_wherever_it_was() -> None:
             assert appender.count() == tok.count(appender.text)
             assert prepender.count() == tok.count(prepender.text)
             assert len(appender.text) == len(prepender.text) == start
+
+
+def unigram(normalizer: dict[str, str], *added: str) -> bp.Tokenizer:
+    """A Unigram of a few letters that knows no others, and added tokens."""
+    vocab = [
+        [token, -1.0 - at]
+        for at, token in enumerate(["a", "b", " ", "aa", "ab", "<", ">", "a\u00e9b", "b\u00e9a", "b a", "a b", "  "])
+    ]
+    tokens = [kinds.added(content, len(vocab) + at, normalized=True) for at, content in enumerate(added)]
+    model = {"type": "Unigram", "vocab": vocab, "unk_id": None}
+    return bp.Tokenizer(
+        hf_json.read({"version": "1.0", "model": model, "normalizer": normalizer, "added_tokens": tokens})
+    )
+
+
+def test_a_token_that_a_run_began_is_completed() -> None:
+    tok = unigram({"type": "Replace", "pattern": {"String": "x"}, "content": "a"}, "<ab>")
+    for width in (1, 2, 3):
+        appender = tok.appender()
+        for text in (
+            "a" * 300,
+            *(("<ab" + ">" * (width % 2) + "b" * 40)[at : at + width] for at in range(0, 44, width)),
+        ):
+            appender.append(text)
+            mark = appender.mark()
+            appender.append("<a")
+            assert appender.count() == tok.count(appender.text)
+            appender.rollback(mark)
+            assert appender.count() == tok.count(appender.text)
+
+
+def place_of_error(call: Callable[[], object]) -> tuple[int | None, int | None] | None:
+    """The place of the EncodeError that a call raises; None if it does not."""
+    try:
+        call()
+    except bp.EncodeError as error:
+        return error.byte, error.character
+    return None
+
+
+def test_the_error_of_a_part_is_that_of_its_text() -> None:
+    tok = unigram({"type": "Replace", "pattern": {"String": "x"}, "content": "  "}, "aa", "a a")
+    for text in (
+        "abab a b aab aaab aaab  aaaaab ab a\u00e9 b aa ",
+        "ab" * 150 + "\u00e9",
+        "ab" * 30 + "\u00e9" + "ab" * 30,
+    ):
+        for part in (text, text * 3):
+            place = place_of_error(partial(tok.encode, part))
+            assert place is not None
+            assert place == place_of_error(partial(tok.chunks, part, 3)) == place_of_error(partial(tok.fit, part, 1000))
+            for limit in (0, 3):
+                assert place_of_error(partial(tok.fit, part, limit)) in (place, None)
+    marked = unigram({"type": "Prepend", "prepend": "\u2581"})
+    with pytest.raises(bp.EncodeError, match="\u2581"):
+        marked.fit("ab \u00e9", 0, "right")
 
 
 def test_marks_that_do_not_hold_are_refused() -> None:

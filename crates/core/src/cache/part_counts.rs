@@ -2,62 +2,79 @@
 //! than the few bytes of one.
 
 /// The bytes of the longest part that is kept.
-pub(crate) const LONGEST: usize = 26;
+pub(crate) const LONGEST: usize = 58;
 
-/// PartCounts that are counted before there is a table: it is not worth making for a few.
+/// The bytes of the longest part that is kept in a small entry.
+pub(crate) const SMALL: usize = 26;
+
+/// Parts that are counted before there is a table: it is not worth making for a few.
 const FEW: usize = 64;
 
 /// The places of the first table and of the largest, as powers of two.
 const LEAST: u32 = 12;
 const MOST: u32 = 16;
 
-/// A part: its bytes, then zeros, its length, and what it was counted as.
-type Key = [u8; LONGEST + 2];
+/// The counts of parts of up to [`LONGEST`] bytes. Memory: up to 6 MB, once there are so many.
+#[derive(Default)]
+pub(crate) struct PartCounts {
+    small: Table<{ SMALL + 2 }>,
+    large: Table<{ LONGEST + 2 }>,
+}
 
-/// A part and its count; half a cache line.
+impl PartCounts {
+    /// The count of a part, if it is known; `what` tells apart what parts are counted as.
+    #[inline]
+    pub(crate) fn get(&self, part: &[u8], what: u8) -> Option<u64> {
+        if part.len() <= SMALL { self.small.get(part, what) } else { self.large.get(part, what) }
+    }
+
+    /// Keeps a count that was not known.
+    pub(crate) fn keep(&mut self, part: &[u8], what: u8, count: u64) {
+        if part.len() <= SMALL { self.small.keep(part, what, count) } else { self.large.keep(part, what, count) }
+    }
+}
+
+/// A part and its count: the part's bytes, then zeros, its length, and what it was counted as. No part is empty.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
-struct Entry {
-    key: Key,
+struct Entry<const N: usize> {
+    key: [u8; N],
     count: u32,
+}
+
+impl<const N: usize> Entry<N> {
+    const EMPTY: Self = Self { key: [0; N], count: 0 };
+
+    fn is_empty(&self) -> bool {
+        self.key[N - 2] == 0
+    }
 }
 
 /// Counts by part. The last two parts whose hash names a pair of places are there; a table that loses many grows.
 #[derive(Default)]
-pub(crate) struct PartCounts {
-    entries: Vec<Entry>,
-    /// PartCounts that were counted without a table, or that took the place of another one.
+struct Table<const N: usize> {
+    entries: Vec<Entry<N>>,
+    /// Parts that were counted without a table, or whose place another one took.
     lost: usize,
 }
 
-impl PartCounts {
-    fn key(part: &[u8], what: u8) -> Option<Key> {
-        let mut key = [0; LONGEST + 2];
-        key.get_mut(..part.len()).filter(|_| part.len() <= LONGEST)?.copy_from_slice(part);
-        key[LONGEST..].copy_from_slice(&[part.len() as u8, what]);
+impl<const N: usize> Table<N> {
+    fn key(part: &[u8], what: u8) -> Option<[u8; N]> {
+        let mut key = [0; N];
+        key.get_mut(..part.len()).filter(|_| part.len() <= N - 2)?.copy_from_slice(part);
+        key[N - 2..].copy_from_slice(&[part.len() as u8, what]);
         Some(key)
     }
 
     /// The first of the two places of a part.
-    fn place(&self, key: &Key) -> usize {
-        let (words, last) = key.as_chunks::<8>();
-        let last = last.first_chunk().map_or(0, |last| u64::from(u32::from_le_bytes(*last)));
-        let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain([last]);
-        let hash = words.fold(0_u64, |hash, word| (hash.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95));
+    fn place(&self, key: &[u8; N]) -> usize {
+        let words = key.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        let hash =
+            words.fold(0_u64, |hash, word| (hash.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517C_C1B7_2722_0A95));
         (hash >> 32) as usize & (self.entries.len() - 2)
     }
 
-    /// Puts a part first of its two places; returns whether another one is lost.
-    fn put(&mut self, entry: Entry) -> bool {
-        let place = self.place(&entry.key);
-        let [first, second] = &mut self.entries[place..place + 2] else { return false };
-        let lost = std::mem::replace(second, std::mem::replace(first, entry));
-        lost.key != EMPTY.key
-    }
-
-    /// The count of a part, if it is known; `what` tells apart what parts are counted as.
-    #[inline]
-    pub(crate) fn get(&self, part: &[u8], what: u8) -> Option<u64> {
+    fn get(&self, part: &[u8], what: u8) -> Option<u64> {
         if self.entries.is_empty() {
             return None;
         }
@@ -67,8 +84,7 @@ impl PartCounts {
         Some(u64::from(known.count))
     }
 
-    /// Keeps a count that was not known.
-    pub(crate) fn keep(&mut self, part: &[u8], what: u8, count: u64) {
+    fn keep(&mut self, part: &[u8], what: u8, count: u64) {
         let (Some(key), Ok(count)) = (Self::key(part, what), u32::try_from(count)) else { return };
         if self.entries.is_empty() {
             self.lost += 1;
@@ -83,17 +99,21 @@ impl PartCounts {
         }
     }
 
+    /// Puts a part first of its two places; returns whether another one is lost.
+    fn put(&mut self, entry: Entry<N>) -> bool {
+        let place = self.place(&entry.key);
+        let [first, second] = &mut self.entries[place..place + 2] else { return false };
+        !std::mem::replace(second, std::mem::replace(first, entry)).is_empty()
+    }
+
     fn grow(&mut self, size: usize) {
-        let before = std::mem::replace(&mut self.entries, vec![EMPTY; size]);
+        let before = std::mem::replace(&mut self.entries, vec![Entry::EMPTY; size]);
         self.lost = 0;
-        for entry in before.into_iter().filter(|entry| entry.key != EMPTY.key) {
+        for entry in before.into_iter().filter(|entry| !entry.is_empty()) {
             self.put(entry);
         }
     }
 }
-
-/// No part: parts are not empty.
-const EMPTY: Entry = Entry { key: [0; LONGEST + 2], count: 0 };
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -120,7 +140,7 @@ mod tests {
             }
             assert!(if round == 0 { known == 0 } else { known > 5_000 }, "{round} {known}");
         }
-        assert!(parts.entries.len() > 1 << LEAST);
+        assert!(parts.small.entries.len() > 1 << LEAST);
     }
 
     #[test]
@@ -135,6 +155,9 @@ mod tests {
         assert_eq!(parts.get(b"a\0", 0), None);
         assert_eq!(parts.get(b"a", 1), None);
         assert_eq!(parts.get(&long, 0), None);
+        for length in 1..=LONGEST {
+            assert_eq!(parts.get(&long[..length], 0), (length == 1).then_some(FEW as u64 * 2 - 1), "{length}");
+        }
         parts.keep(b"b", 0, u64::MAX);
         assert_eq!(parts.get(b"b", 0), None);
     }

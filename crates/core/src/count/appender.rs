@@ -17,7 +17,7 @@ use crate::segment::{Policy, admit};
 use crate::utf8::boundary;
 
 /// Text of no more bytes behind a cut is counted by itself.
-const FEW: usize = part_counts::LONGEST;
+const FEW: usize = part_counts::SMALL;
 
 /// So many bytes before the end are looked through for cuts again.
 const AGAIN: usize = 8;
@@ -363,7 +363,7 @@ fn count_open(counter: &Counter, text: &str, state: &State, run: &mut Option<Run
     let (start, what) = (state.cut, state.what());
     if text.len() - start > SHORT {
         if run.as_ref().is_none_or(|run| run.start() != start) {
-            *run = match counter.first_joined(text, start) {
+            *run = match counter.first_joined(text, start, text.len()) {
                 Some(first) => Run::new(counter, text, start, what, first)?,
                 None => None,
             };

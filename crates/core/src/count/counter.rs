@@ -3,12 +3,15 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use crate::cache::part_counts::PartCounts;
 use crate::count::tail::Stages;
 use crate::encode::Count;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
 use crate::pipeline::{Cuts, Tokenizer};
+use crate::pre_tokenize::PreTokenizer;
 use crate::segment::{Policy, Treat, Visit};
 use crate::utf8::boundary;
 
@@ -19,10 +22,14 @@ pub(crate) struct Counter<'t> {
     pub(super) cuts: Cuts<'t>,
     /// The stages, where a text that grows can be followed through them.
     pub(super) stages: Option<Stages<'t>>,
+    /// Whether the pieces of a text are its parts.
+    pub(super) keeps_text: bool,
     /// Whether a text by itself has the ids that it has where it goes on.
     pub(super) is_same_inside: bool,
     /// Whether each character has at least a part of an id of its own.
     pub(super) never_empty: bool,
+    /// The bytes that characters become inside a piece.
+    pub(super) lengths: RefCell<FxHashMap<char, usize>>,
     parts: Kept<'t>,
 }
 
@@ -37,14 +44,19 @@ pub(crate) enum As {
 
 impl<'t> Counter<'t> {
     pub(crate) fn new(tokenizer: &'t Tokenizer, policy: Policy<'t>) -> Self {
-        let is_same_inside = tokenizer.segmenter().steps().keep_text();
+        let segmenter = tokenizer.segmenter();
+        let keeps_text = segmenter.steps().keep_text();
+        let minds_start =
+            segmenter.minds_start() || segmenter.steps().pre_tokenizers.iter().any(PreTokenizer::minds_start);
         Self {
             tokenizer,
             policy,
             cuts: Cuts::new(tokenizer, policy),
             stages: Stages::new(tokenizer, policy),
-            is_same_inside,
-            never_empty: is_same_inside && tokenizer.is_byte_level(),
+            keeps_text,
+            is_same_inside: !minds_start,
+            never_empty: keeps_text && tokenizer.is_byte_level(),
+            lengths: RefCell::default(),
             parts: Kept::new(tokenizer, policy),
         }
     }
@@ -78,13 +90,18 @@ impl<'t> Counter<'t> {
     /// An error of a part of a text as the error of the text. Where text may be normalized it can have no place, or another
     /// one than in the part, so that the text is encoded for it.
     pub(super) fn as_of_whole(&self, error: Error, text: &str) -> Error {
-        if self.is_same_inside || error.kind == Kind::Interrupted {
+        if self.keeps_text || error.kind == Kind::Interrupted {
             return error.placed(text);
         }
         self.count(text, 0..text.len(), As::Text).err().unwrap_or(error).placed(text)
     }
 
-    /// The number of ids of a piece as the model gets it.
+    /// An error of a piece as the error of a part of a text that has the piece.
+    pub(super) fn as_of_part(&self, error: Error, text: &str, part: Range<usize>, what: As) -> Error {
+        self.count(text, part, what).err().unwrap_or(Error { byte: None, ..error })
+    }
+
+    /// The number of ids of a piece as the model gets it. Errors are placed in the piece.
     pub(super) fn count_piece(&self, piece: &str) -> Result<u64> {
         let mut count = Count::default();
         self.tokenizer.encoder(&mut count, None).piece(piece)?;

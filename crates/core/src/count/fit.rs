@@ -59,18 +59,15 @@ impl Tokenizer {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn fit(&self, text: &str, policy: Policy, limit: u64, side: Side) -> Result<Fit> {
+        let counter = Counter::new(self, policy);
         let fit = match side {
-            Side::Left => self.fit_left(text, policy, limit),
-            Side::Right => self.fit_right(text, policy, limit),
+            Side::Left => Ruler::new().fit(&counter, text, 0, limit, text.len()),
+            Side::Right => fit_right(&counter, text, limit),
         };
-        fit.map_err(|error| error.placed(text))
+        fit.map_err(|error| counter.as_of_whole(error, text))
     }
 
-    fn fit_left(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
-        Ruler::new().fit(&Counter::new(self, policy), text, 0, limit, text.len())
-    }
-
-    /// As [`Tokenizer::fit_left`], one character after another.
+    /// As [`Tokenizer::fit`] on the left side, one character after another.
     pub(super) fn fit_from_left(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
         let longest = self.longest_token();
         let mut appender = Appender::new();
@@ -110,60 +107,7 @@ impl Tokenizer {
         Ok(fit)
     }
 
-    fn fit_right(&self, text: &str, policy: Policy, limit: u64) -> Result<Fit> {
-        let counter = Counter::new(self, policy);
-        let cuts = &counter.cuts;
-        // The text from `end` on goes on there, and leaves `left` ids.
-        let (mut end, mut left) = (text.len(), limit);
-        let mut wanted = wanted_for(left);
-        // The last cut before `end`, or the start of the text, from which the text does not fit as one that goes on.
-        let mut start = loop {
-            let near = boundary(text, end.saturating_sub(wanted.max(1)));
-            let cut = cuts.first(text, near..end).filter(|&cut| cut < end && wanted >= FEWEST);
-            let far = boundary(text, near.saturating_sub(wanted.max(LONG)));
-            let cut = cut.or_else(|| cuts.last(text, far..near)).or((far == 0).then_some(0));
-            // In a long piece no more is read than fits.
-            let Some(cut) = cut else { break 0 };
-            let tokens = counter.count(text, cut..end, As::GoingOn)?;
-            if tokens > left && wanted >= FEWEST {
-                wanted = wanted.min(end - cut) / 2;
-                continue;
-            }
-            if tokens > left {
-                break cut;
-            }
-            if cut == 0 {
-                let tokens = counter.count(text, 0..end, As::Text)?;
-                if tokens <= left {
-                    return Ok(Fit { at: 0, tokens: limit - left + tokens, decided: false });
-                }
-                // By itself it has more ids than as one that goes on.
-                if let Some(cut) = cuts.first(text, 0..end).filter(|&cut| cut < end) {
-                    left -= counter.count(text, cut..end, As::GoingOn)?;
-                    end = cut;
-                }
-                break 0;
-            }
-            (end, left) = (cut, left - tokens);
-            wanted = wanted_for(left);
-        };
-        loop {
-            if let Some((at, tokens)) = counter.longest_end(text, start, end, left)? {
-                return Ok(Fit { at, tokens: limit - left + tokens, decided: false });
-            }
-            start = end;
-            if counter.is_same_inside || start == text.len() {
-                return Ok(Fit { at: start, tokens: limit - left, decided: false });
-            }
-            // The first cut behind, with the ids that are left there.
-            (end, left) = match cuts.first(text, start..text.len()) {
-                Some(cut) => (cut, left + counter.count(text, start..cut, As::GoingOn)?),
-                None => (text.len(), limit),
-            };
-        }
-    }
-
-    /// As [`Tokenizer::fit_right`], one character before another.
+    /// As [`Tokenizer::fit`] on the right side, one character before another.
     pub(super) fn fit_from_right(&self, text: &str, policy: Policy, limit: u64, cuts: Option<&Cuts>) -> Result<Fit> {
         let longest = self.longest_token();
         let most = limit.saturating_mul(longest as u64);
@@ -204,6 +148,59 @@ impl Tokenizer {
             before = tokens;
         }
         Ok(fit)
+    }
+}
+
+/// As [`Tokenizer::fit`] on the right side, from cut to cut.
+fn fit_right(counter: &Counter, text: &str, limit: u64) -> Result<Fit> {
+    let cuts = &counter.cuts;
+    // The text from `end` on goes on there, and leaves `left` ids.
+    let (mut end, mut left) = (text.len(), limit);
+    let mut wanted = wanted_for(left);
+    // The last cut before `end`, or the start of the text, from which the text does not fit as one that goes on.
+    let mut start = loop {
+        let near = boundary(text, end.saturating_sub(wanted.max(1)));
+        let cut = cuts.first(text, near..end).filter(|&cut| cut < end && wanted >= FEWEST);
+        let far = boundary(text, near.saturating_sub(wanted.max(LONG)));
+        let cut = cut.or_else(|| cuts.last(text, far..near)).or((far == 0).then_some(0));
+        // In a long piece no more is read than fits.
+        let Some(cut) = cut else { break 0 };
+        let tokens = counter.count(text, cut..end, As::GoingOn)?;
+        if tokens > left && wanted >= FEWEST {
+            wanted = wanted.min(end - cut) / 2;
+            continue;
+        }
+        if tokens > left {
+            break cut;
+        }
+        if cut == 0 {
+            let tokens = counter.count(text, 0..end, As::Text)?;
+            if tokens <= left {
+                return Ok(Fit { at: 0, tokens: limit - left + tokens, decided: false });
+            }
+            // By itself it has more ids than as one that goes on.
+            if let Some(cut) = cuts.first(text, 0..end).filter(|&cut| cut < end) {
+                left -= counter.count(text, cut..end, As::GoingOn)?;
+                end = cut;
+            }
+            break 0;
+        }
+        (end, left) = (cut, left - tokens);
+        wanted = wanted_for(left);
+    };
+    loop {
+        if let Some((at, tokens)) = counter.longest_end(text, start, end, left)? {
+            return Ok(Fit { at, tokens: limit - left + tokens, decided: false });
+        }
+        start = end;
+        if counter.is_same_inside || start == text.len() {
+            return Ok(Fit { at: start, tokens: limit - left, decided: false });
+        }
+        // The first cut behind, with the ids that are left there.
+        (end, left) = match cuts.first(text, start..text.len()) {
+            Some(cut) => (cut, left + counter.count(text, start..cut, As::GoingOn)?),
+            None => (text.len(), limit),
+        };
     }
 }
 

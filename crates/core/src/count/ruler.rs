@@ -18,9 +18,6 @@ use crate::utf8::boundary;
 /// The fewest bytes that are read at once.
 const LEAST: usize = 64;
 
-/// Within so many bytes behind a mark no other one is looked for where that takes long.
-const NEAR: usize = 1;
-
 /// The most bytes that are read before they are asked for.
 const AHEAD: usize = 1 << 11;
 
@@ -43,11 +40,13 @@ pub(crate) struct Ruler {
     ahead: usize,
     /// The number of marks up to the place last asked for, about which the next places are.
     near: usize,
+    /// The mark before which all cuts were marked last.
+    refined: usize,
 }
 
 impl Ruler {
     pub(crate) fn new() -> Self {
-        Self { marks: vec![(0, 0)], begins: true, looked: 0, ahead: LEAST, near: 0 }
+        Self { marks: vec![(0, 0)], begins: true, looked: 0, ahead: LEAST, near: 0, refined: 0 }
     }
 
     /// Makes marks until the last one is at `until` or behind it, or no cut is left up to `end`.
@@ -83,25 +82,46 @@ impl Ruler {
             let (start, end) = (part.start, part.end);
             let mut count = Count(before);
             let encoder = counter.tokenizer.encoder(&mut count, None);
-            let near = Near::new(&counter.cuts, start);
-            let mut marking = Marking { counter, text, encoder, at: start, end, marks: &mut self.marks, near };
+            let cuts = Ascending::new(&counter.cuts, start);
+            let mut marking = Marking { text, encoder, at: start, end, marks: &mut self.marks, cuts };
             let walked = segmenter.walk_as_is(&text[part], counter.policy, &mut marking);
             return walked.map_err(|error| error.shifted(start));
         }
-        let mut start = part.start;
-        while start < part.end {
-            let cut = next_cut(counter, text, start, part.end);
-            let what = if is_first && start == 0 { As::Text } else { As::GoingOn };
-            let tokens = counter.count(text, start..cut, what)?;
-            self.push(cut, tokens);
-            start = cut;
-        }
-        Ok(())
+        self.mark_parts(counter, text, part, before).map(|marks| self.marks.extend(marks))
     }
 
-    fn push(&mut self, cut: usize, tokens: u64) {
-        let before = self.marks.last().map_or(0, |mark| mark.1);
-        self.marks.push((cut, before + tokens));
+    /// The marks of a part of the text between cuts, before which the text has so many ids, by counting the parts between the
+    /// cuts inside of it.
+    fn mark_parts(&self, counter: &Counter, text: &str, part: Range<usize>, before: u64) -> Result<Vec<(usize, u64)>> {
+        let (mut marks, mut start, mut sum) = (Vec::new(), part.start, before);
+        let mut ascending = Ascending::new(&counter.cuts, part.start);
+        for (at, character) in text[part.clone()].char_indices() {
+            let place = part.start + at + character.len_utf8();
+            if place == part.end || ascending.is_cut(text, place) {
+                let what = if self.begins && start == 0 { As::Text } else { As::GoingOn };
+                sum += counter.count(text, start..place, what)?;
+                marks.push((place, sum));
+                start = place;
+            }
+        }
+        Ok(marks)
+    }
+
+    /// Marks the cuts between a mark and the one before it, if they are far apart, as in a long piece; returns whether there
+    /// were any.
+    fn refine(&mut self, counter: &Counter, text: &str, number: usize) -> Result<bool> {
+        let before = number.checked_sub(1).and_then(|before| self.marks.get(before));
+        let (Some(&(start, sum)), Some(&(end, _))) = (before, self.marks.get(number)) else { return Ok(false) };
+        if end - start <= LEAST || end == self.refined {
+            return Ok(false);
+        }
+        self.refined = end;
+        let mut marks = self.mark_parts(counter, text, start..end, sum)?;
+        debug_assert_eq!(marks.last(), self.marks.get(number), "parts between cuts add up");
+        marks.pop();
+        let is_finer = !marks.is_empty();
+        self.marks.splice(number..number, marks);
+        Ok(is_finer)
     }
 
     /// Where the last mark is.
@@ -111,7 +131,10 @@ impl Ruler {
 
     /// The number of the first mark behind `start`, and the ids of the text from `start` to it.
     fn first_behind(&mut self, counter: &Counter, text: &str, start: usize) -> Result<Option<(usize, u64)>> {
-        let first = self.passed(self.near, |mark| mark.0 <= start);
+        let mut first = self.passed(self.near, |mark| mark.0 <= start);
+        if self.refine(counter, text, first)? {
+            first = self.passed(first, |mark| mark.0 <= start);
+        }
         self.near = first;
         let Some(&(place, sum)) = self.marks.get(first) else { return Ok(None) };
         let before = first.checked_sub(1).map(|before| self.marks[before]).filter(|before| before.0 == start);
@@ -131,7 +154,11 @@ impl Ruler {
         self.cover(counter, text, part.end, end)?;
         match self.first_behind(counter, text, part.start)? {
             Some((first, head)) if self.marks[first].0 <= part.end => {
-                let (place, sum) = self.marks[self.passed(first, |mark| mark.0 <= part.end) - 1];
+                let mut last = self.passed(first, |mark| mark.0 <= part.end);
+                if self.refine(counter, text, last)? {
+                    last = self.passed(last, |mark| mark.0 <= part.end);
+                }
+                let (place, sum) = self.marks[last - 1];
                 Ok(head + sum - self.marks[first].1 + counter.count(text, place..part.end, As::GoingOn)?)
             }
             _ => counter.count(text, part, As::Text),
@@ -156,7 +183,7 @@ impl Ruler {
         }
         // The sum of ids at which the limit is reached.
         let most = self.marks[first].1.saturating_add(limit - head);
-        let last = loop {
+        let mut last = loop {
             let last = self.passed(first + 1, |mark| mark.1 <= most).max(first + 1) - 1;
             let covered = self.last();
             if last + 1 < self.marks.len() || covered >= end {
@@ -167,6 +194,9 @@ impl Ruler {
                 break last;
             }
         };
+        if self.refine(counter, text, last + 1)? {
+            last = self.passed(last + 1, |mark| mark.1 <= most).max(first + 1) - 1;
+        }
         let (place, sum) = self.marks[last];
         let before = head + sum - self.marks[first].1;
         let next = self.marks.get(last + 1).map(|next| next.0);
@@ -213,19 +243,12 @@ impl Ruler {
             mark.0 -= by;
         }
         self.looked = self.looked.saturating_sub(by);
+        self.refined = self.refined.saturating_sub(by);
         self.begins = by == 0 && self.begins || self.marks.is_empty();
         if self.marks.is_empty() {
             self.marks.push((0, 0));
         }
     }
-}
-
-/// Where the next mark is made: the first cut, or `end`; where it takes long to find one, the last of some.
-fn next_cut(counter: &Counter, text: &str, start: usize, end: usize) -> usize {
-    let width = text[start..].chars().next().map_or(1, char::len_utf8);
-    let near = boundary(text, (start + width.max(NEAR)).min(end));
-    let cut = counter.cuts.last(text, start..near).or_else(|| counter.cuts.first(text, near..end));
-    cut.unwrap_or(end)
 }
 
 /// Fewer bytes than so many ids usually have.
@@ -235,21 +258,19 @@ fn bytes_for(ids: u64) -> usize {
 
 /// Marks the cuts among the ends of pieces while it encodes them.
 struct Marking<'a, 't> {
-    counter: &'a Counter<'t>,
     text: &'a str,
     encoder: Encoder<'a, Count>,
     at: usize,
     end: usize,
     marks: &'a mut Vec<(usize, u64)>,
-    near: Near<'a, 't>,
+    cuts: Ascending<'a, 't>,
 }
 
 impl Marking<'_, '_> {
     /// Goes on to the end of a piece or token.
     fn mark(&mut self, at: usize) {
         self.at = at;
-        let cuts = &self.counter.cuts;
-        if at == self.end || cuts.is_wall(self.text, at) && !self.near.is_near(self.text, at) {
+        if at == self.end || self.cuts.is_cut(self.text, at) {
             self.marks.push((at, self.encoder.sink.0));
         }
     }
@@ -269,12 +290,12 @@ impl Visit for Marking<'_, '_> {
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], _: Range<usize>) -> Result<usize> {
-        let Self { counter, text: whole, encoder, at, end, marks, near } = self;
+        let Self { text: whole, encoder, at, end, marks, cuts } = self;
         let (start, mut sum) = (*at, encoder.sink.0);
         let counted = encoder.count_pieces(text, pattern, inner, |piece_end, count| {
             sum += count;
             let place = start + piece_end;
-            if place == *end || counter.cuts.is_wall(whole, place) && !near.is_near(whole, place) {
+            if place == *end || cuts.is_cut(whole, place) {
                 marks.push((place, sum));
             }
         });
@@ -284,8 +305,8 @@ impl Visit for Marking<'_, '_> {
     }
 }
 
-/// Whether added tokens are near places that ascend.
-struct Near<'a, 't> {
+/// Finds cuts among places that ascend from a cut on: where an added token begins is looked up once.
+struct Ascending<'a, 't> {
     cuts: &'a Cuts<'t>,
     matchers: Vec<&'t Matcher>,
     /// Up to where it looked for beginnings, and the furthest end of those found.
@@ -293,13 +314,14 @@ struct Near<'a, 't> {
     reach: usize,
 }
 
-impl<'a, 't> Near<'a, 't> {
+impl<'a, 't> Ascending<'a, 't> {
     fn new(cuts: &'a Cuts<'t>, start: usize) -> Self {
         Self { cuts, matchers: cuts.matchers().collect(), looked: start, reach: 0 }
     }
 
-    fn longest_at(&self, text: &str, place: usize) -> usize {
-        self.matchers.iter().map(|added| added.longest_at(&text.as_bytes()[place..])).max().unwrap_or(0)
+    /// As [`Cuts::is_cut`].
+    fn is_cut(&mut self, text: &str, place: usize) -> bool {
+        self.cuts.is_wall(text, place) && !self.is_near(text, place)
     }
 
     /// As [`Cuts::is_near_added`].
@@ -311,7 +333,8 @@ impl<'a, 't> Near<'a, 't> {
             return self.cuts.is_near_added(text, place);
         }
         while self.looked < place {
-            if let length @ 1.. = self.longest_at(text, self.looked) {
+            let rest = &text.as_bytes()[self.looked..];
+            if let length @ 1.. = self.matchers.iter().map(|added| added.longest_at(rest)).max().unwrap_or(0) {
                 self.reach = self.reach.max(self.looked + length);
             }
             self.looked += 1;

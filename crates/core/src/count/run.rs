@@ -4,8 +4,6 @@
 //! At a joined place the text has the pieces of its left part, and the last of these goes on with what the right part
 //! becomes. So the piece of a run grows by what each character becomes by itself.
 
-use std::collections::HashMap;
-
 use crate::count::counter::{As, Counter};
 use crate::count::rows::Rows;
 use crate::edge::Edge;
@@ -30,8 +28,6 @@ pub(super) struct Run {
     rows: Rows,
     /// The length of the piece at each place of the run that is the end of a character, and where it is.
     places: Vec<(usize, usize)>,
-    /// The bytes that a character becomes.
-    lengths: HashMap<char, usize>,
     /// The bytes behind a place that decide whether it is joined.
     margin: usize,
 }
@@ -89,13 +85,14 @@ impl Run {
         let Some(piece) = pieces.all.pop().filter(|_| !pieces.ends_with_token) else { return Ok(None) };
         let mut before = pieces.added;
         for piece in &pieces.all {
-            before += counter.count_piece(piece)?;
+            let counted = counter.count_piece(piece);
+            before += counted.map_err(|error| counter.as_of_part(error, text, start..first, what))?;
         }
         let mut rows = Rows::default();
         rows.extend(counter.tokenizer.model(), &piece)?;
-        let (places, lengths) = (vec![(first, piece.len())], HashMap::new());
+        let places = vec![(first, piece.len())];
         let margin = counter.cuts.longest_added() + AHEAD;
-        Ok(Some(Self { start, what, first, before, piece, rows, places, lengths, margin }))
+        Ok(Some(Self { start, what, first, before, piece, rows, places, margin }))
     }
 
     /// Where the text begins that is counted.
@@ -122,13 +119,16 @@ impl Run {
                 break;
             }
             let next = place + character.len_utf8();
-            length += if let Some(&known) = self.lengths.get(&character) {
-                known
-            } else {
-                let Some(pieces) = pieces_behind(counter, text, place, next)? else { break };
-                let length = pieces.all.iter().map(String::len).sum();
-                self.lengths.insert(character, length);
-                length
+            let known = counter.lengths.borrow().get(&character).copied();
+            length += match known {
+                Some(known) => known,
+                None if counter.keeps_text => character.len_utf8(),
+                None => {
+                    let Some(pieces) = pieces_behind(counter, text, place, next)? else { break };
+                    let length = pieces.all.iter().map(String::len).sum();
+                    counter.lengths.borrow_mut().insert(character, length);
+                    length
+                }
             };
             places.push((next, length));
             place = next;
@@ -162,22 +162,24 @@ impl Run {
     /// As [`crate::pipeline::Tokenizer::encode`].
     pub(super) fn count_with(&mut self, counter: &Counter, text: &str) -> Result<u64> {
         let (end, length) = self.places.last().copied().unwrap_or_default();
+        let (part, what) = (self.start..text.len(), self.what);
+        let placed = |error| counter.as_of_part(error, text, part.clone(), what);
         if end == text.len() {
-            return self.count(counter, length);
+            return self.count(counter, length).map_err(placed);
         }
         let Some(pieces) = pieces_behind(counter, text, end, text.len())? else {
-            return counter.count(text, self.start..text.len(), self.what);
+            return counter.count(text, part, what);
         };
         let mut rest = pieces.added;
         for piece in &pieces.all[1..] {
-            rest += counter.count_piece(piece)?;
+            rest += counter.count_piece(piece).map_err(placed)?;
         }
         self.piece.push_str(&pieces.all[0]);
         let extended = self.rows.extend(counter.tokenizer.model(), &self.piece);
         let count = extended.and_then(|()| self.count(counter, self.piece.len()));
         self.rows.truncate(length);
         self.piece.truncate(length);
-        Ok(count? + rest)
+        Ok(count.map_err(placed)? + rest)
     }
 
     /// The number of ids of the text up to where the piece has a length.

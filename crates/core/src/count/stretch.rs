@@ -9,11 +9,14 @@
 
 use crate::count::counter::{As, Counter};
 use crate::count::run::Run;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::utf8::boundary;
 
 /// In a stretch of which nothing but counts is known, as many characters more are tried behind a place that fits.
 const FURTHER: usize = 32;
+
+/// In stretches of no more bytes each place is counted by itself, since a run is not worth to be made.
+const FEW: usize = 40;
 
 /// In longer stretches, in bytes, not every place is counted by itself.
 pub(super) const SHORT: usize = 256;
@@ -67,6 +70,12 @@ impl Counter<'_> {
             fit = Fit { at: cut, tokens: fit.tokens + tokens, ..fit };
             (start, what) = (cut, As::GoingOn);
         }
+        let stretch = Stretch { start, end, what, is_open };
+        if end - start > FEW
+            && let Some(run) = self.longest_in_run(text, stretch, limit)?
+        {
+            return Ok(Fit { tokens: fit.tokens + run.tokens, decided: fit.decided || run.decided, ..run });
+        }
         if end - start > SHORT {
             if self.stages.is_some() {
                 let rest = self.tokenizer.fit_from_left(&text[start..end], self.policy, limit);
@@ -77,11 +86,7 @@ impl Counter<'_> {
                     decided: fit.decided || rest.decided,
                 });
             }
-            let stretch = Stretch { start, end, what, is_open };
-            return match self.longest_in_run(text, stretch, limit)? {
-                Some(run) => Ok(Fit { tokens: fit.tokens + run.tokens, decided: fit.decided || run.decided, ..run }),
-                None => self.longest_by_halves(text, stretch, limit, fit),
-            };
+            return self.longest_by_halves(text, stretch, limit, fit);
         }
         let most = if is_open { end } else { start.max(boundary_before(text, end)) };
         let mut place = most;
@@ -95,32 +100,28 @@ impl Counter<'_> {
         Ok(fit)
     }
 
-    /// Where a run begins in a long stretch, if one begins soon: the first joined place behind the last one near the start
-    /// that is not.
-    pub(super) fn first_joined(&self, text: &str, start: usize) -> Option<usize> {
-        let near = boundary(text, start + SHORT / 2);
+    /// Where a run begins in a stretch, if one begins soon: the first joined place behind the last one near the start that is
+    /// not.
+    pub(super) fn first_joined(&self, text: &str, start: usize, end: usize) -> Option<usize> {
+        let near = boundary(text, start + ((end - start) / 2).min(SHORT / 2));
         let mut places = text[start..near].char_indices().rev().map(|(at, _)| start + at);
         let apart = places.find(|&place| place == start || !self.cuts.is_joined(text, place))?;
         let first = boundary_after(text, apart);
         self.cuts.is_joined(text, first).then_some(first)
     }
 
-    /// The longest beginning of a long stretch, if all but some hundred bytes of it are a run as far as the limit reaches.
+    /// The longest beginning of a stretch, if all but some hundred bytes of it are a run as far as the limit reaches.
     fn longest_in_run(&self, text: &str, stretch: Stretch, limit: u64) -> Result<Option<Fit>> {
         let Stretch { start, end, what, is_open } = stretch;
-        let Some(first) = self.first_joined(text, start) else { return Ok(None) };
+        let Some(first) = self.first_joined(text, start, end) else { return Ok(None) };
         let Some(mut run) = Run::new(self, text, start, what, first)? else { return Ok(None) };
         let mut fit = Fit { at: start, tokens: 0, decided: !is_open };
-        let mut size = SHORT;
+        let mut size = FEW;
         loop {
-            let (from, to) = (run.end(), boundary(text, (start + size).min(end)));
+            let (from, to) = (run.end(), boundary(text, (start + size).clamp(first, end)));
             let goes_on = run.extend(self, text, to)?;
             for place in run.counts(self, from) {
-                // The place of an error is that of encoding the part.
-                let (at, tokens) = match place {
-                    Err(error) => return self.count(text, start..to, what).and(Err(Error { byte: None, ..error })),
-                    Ok(counted) => counted,
-                };
+                let (at, tokens) = place.map_err(|error| self.as_of_part(error, text, start..to, what))?;
                 if tokens <= limit && (at < end || is_open) {
                     fit = Fit { at, tokens, ..fit };
                 }

@@ -129,6 +129,11 @@ impl std::fmt::Debug for Step {
 }
 
 impl PreTokenizer {
+    /// Whether a text that goes on is cut otherwise than one by itself.
+    pub(crate) fn minds_start(&self) -> bool {
+        matches!(&self.0, Step::Metaspace(metaspace) if metaspace.is_first())
+    }
+
     /// Applies the step to the pieces of the ones before it. `at_start` says whether the text begins where the original
     /// text begins: a Metaspace step with the scheme `first` asks for it. Where there are origins, they say for each piece
     /// whether its first character came from the first one; else the first piece of the text is taken to begin there, as
@@ -263,7 +268,7 @@ fn joined(run: &[char], joins: impl Fn(&[char], char) -> Option<(char, char)>) -
 /// text, and a normalizer may have taken away its beginning, or more than one piece may come from its first character.
 #[must_use]
 pub fn needs_origins(normalizers: &[Normalizer], steps: &[PreTokenizer]) -> bool {
-    let asks = |step: &PreTokenizer| matches!(&step.0, Step::Metaspace(metaspace) if metaspace.is_first());
+    let asks = PreTokenizer::minds_start;
     let cut = steps.iter().position(PreTokenizer::cuts).map_or(steps.len(), |cut| cut + 1);
     steps[cut..].iter().any(asks) || (steps.iter().any(asks) && !normalizers.iter().all(Normalizer::keeps_start))
 }
