@@ -26,7 +26,7 @@ BARS: dict[str, tuple[float, str]] = {
     "interval": (5, "us, in the mean"),
     "append": (4, "times one encode, by 100 bytes with a count after each"),
 }
-"""What is held to: the most that it may be, and of what."""
+"""The bars: the most that a figure may be, and its unit."""
 
 PARTS: dict[str, tuple[str, ...]] = {
     "chunks": ("chunks", "fresh"),
@@ -237,7 +237,7 @@ def tables(
 
 
 def over_the_bars(worst: Mapping[str, Any]) -> list[str]:
-    """What is over the bars, in words.
+    """The figures over the bars, in words.
 
     Example:
         >>> over_the_bars({"index": 2.5, "append": 1.0, "interval": "> 60 s"})

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from benchmarks.measure import Report
 
 KINDS: dict[str, str] = {"letter": "a", "spaces": " ", "Han": "中", "Hans": worst_cases()["CJK"]}
-"""What a text is drawn from: a letter, spaces, one ideograph, twenty thousand of them."""
+"""The alphabets of texts: a letter, spaces, one ideograph, twenty thousand of them."""
 
 SIZES = (1_000_000, 10_000_000, 100_000_000)
 QUICK_SIZES = (100_000, 1_000_000)
@@ -73,7 +73,7 @@ OPERATIONS: dict[str, tuple[Callable[[bp.Tokenizer, str], Any], Callable[[bp.Tok
     "index": (lambda tok, text: tok.index(text, special="text").count(), is_all),
     "append": (append, is_all),
 }
-"""What is timed, and whether its result is right."""
+"""Timed calls, each with a check of its result."""
 
 
 def text_of(kind: str, size: int) -> str:

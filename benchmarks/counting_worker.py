@@ -353,7 +353,7 @@ MEASURES: dict[str, Callable[[Subject], Mapping[str, float]]] = {
     **{f"stride {limit}": functools.partial(stride, limit=str(limit)) for limit in LIMITS},
     "again": again,
 }
-"""What is measured, by name; without counting in part from `bisected` on."""
+"""The measures by name; without counting in part from `bisected` on."""
 
 
 def main(job: Mapping[str, Any]) -> None:

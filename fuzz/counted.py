@@ -1,4 +1,4 @@
-"""What the sweeps over counting share: tokenizers of every kind, texts for them, results or errors, longest parts."""
+"""The common part of the sweeps over counting: tokenizers of every kind, texts for them, results or errors, longest parts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ RUNS = (
         "a1",
     ),
 )
-"""What a long run repeats."""
+"""The parts that long runs repeat."""
 
 FEW = False
 """Whether only a few of the published tokenizers, which load fast, are drawn: for tests."""

@@ -90,7 +90,7 @@ def run_case(name: str, seed: str, number: int) -> None:
 
 
 class Done(NamedTuple):
-    """What a sweep has done."""
+    """The cases and values of a sweep."""
 
     cases: int = 0
     values: int = 0

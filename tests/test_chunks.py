@@ -15,6 +15,7 @@ from fuzz.variants import tokenizer
 import bytepair as bp
 from bytepair._core import places
 from bytepair.chunk.chunks import KINDS
+from bytepair.model.steps import spell_step
 from bytepair.reference import chunking as slow
 
 if TYPE_CHECKING:
@@ -40,6 +41,14 @@ def test_chunks_are_those_of_the_oracle(split: str, boundary: str) -> None:
         check_chunks(
             tokenizer(split), text, random, limit=limit, overlap=random.randrange(limit), boundary=boundary, given=given
         )
+
+
+def test_text_behind_an_added_token_begins_anew() -> None:
+    spec = tokenizer("gpt2").spec
+    prepend = spell_step({"type": "Prepend", "prepend": "_"})
+    tok, text = bp.Tokenizer(spec.replace(normalizers=(prepend,), split=())), "word <|end|>\nand more. " * 40
+    for limit in (7, 30):
+        check_chunks(tok, text, Random(1), limit=limit, overlap=0, boundary="sentence", given=[])
 
 
 def test_what_looks_further_is_cut_as_well() -> None:

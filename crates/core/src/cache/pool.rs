@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-/// What no thread uses now; since each call has its own, there are never more than threads at once.
+/// Working memory that no thread uses now. Each call has its own, so that there is never more than threads need at once.
 #[derive(Default)]
 pub(crate) struct Pool<T>(Mutex<Vec<Box<T>>>);
 

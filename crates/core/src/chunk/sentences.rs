@@ -9,7 +9,7 @@ use memchr::memchr3;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What a character is to the rules of sentences.
+/// The class of a character in the rules of sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Other,
@@ -53,10 +53,10 @@ const ALPHANUMERIC: u8 = 16;
 /// Added to what is known of a character.
 const ASKED: u8 = 32;
 
-/// What is known of each character, 0 before the crate was asked. Most of it is never read and takes no memory.
+/// The known facts of each character, 0 before the crate was asked. Most of it is never read and takes no memory.
 static KNOWN: [AtomicU8; 0x11_0000] = [const { AtomicU8::new(0) }; 0x11_0000];
 
-/// What is known of a character.
+/// The known facts of a character.
 fn known(character: char) -> u8 {
     let known = &KNOWN[character as usize];
     match known.load(Ordering::Relaxed) {

@@ -2,7 +2,7 @@
 //!
 //! Three parts of it can still change with more text, and each has its own state, so that the rest is counted once: added
 //! tokens that may have begun (`Matcher::open`), pieces that may be split differently (`count::tail`), and tokens of a piece
-//! that may merge differently (`merge::prefixes`).
+//! that may merge differently (`count::rows`).
 
 use crate::cache::part_counts;
 use crate::count::counter::{As, Counter};

@@ -33,7 +33,7 @@ pub(crate) struct Counter<'t> {
     parts: Kept<'t>,
 }
 
-/// What a part of a text is counted as.
+/// The ways to count a part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum As {
     /// A text by itself.

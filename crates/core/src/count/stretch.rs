@@ -199,7 +199,7 @@ impl Counter<'_> {
     }
 
     /// Where the longest end of a stretch starts that has at most `limit` ids as a text by itself, and how many it has; not
-    /// the empty end. `stretch` ends where the rest of the text is counted as text that goes on.
+    /// the empty end. It ends where the rest of the text is counted as text that goes on.
     ///
     /// # Errors
     /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.

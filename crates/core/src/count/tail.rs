@@ -3,7 +3,7 @@
 //! A piece is final once its scan has nothing left to match (`split::growing`), and the next one starts where it ends. Until
 //! then more text can change the split: the pieces of the text so far are kept in order, and each scan continues where it
 //! stopped, so that nothing is read twice. The tokens of a piece that grows are those
-//! of its prefixes (`merge::prefixes`), so that one endless piece is linear as well.
+//! of its prefixes (`count::rows`), so that one endless piece is linear as well.
 
 use crate::count::rows::Rows;
 use crate::encode::{Compiled, Count};

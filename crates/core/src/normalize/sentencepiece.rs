@@ -244,7 +244,7 @@ impl SentencePiece {
         self.image(character, &mut [0; 4]).chars().next_back()
     }
 
-    /// What a character becomes of which no source takes more; white space is as it is before it is dropped or written.
+    /// The normal form of a character of which no source takes more; white space is as it is before it is dropped or written.
     fn image<'b>(&'b self, character: char, bytes: &'b mut [u8; 4]) -> &'b str {
         let text: &'b str = character.encode_utf8(bytes);
         if character.is_ascii() && self.plain[character as usize] {

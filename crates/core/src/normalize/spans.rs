@@ -2,7 +2,7 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
-/// What all matches of an expression are.
+/// The form that all matches of an expression have.
 #[derive(Clone, Debug)]
 pub(super) enum Spans {
     /// Each character of a class.

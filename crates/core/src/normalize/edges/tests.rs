@@ -186,7 +186,7 @@ fn all() -> Vec<Normalizer> {
     all
 }
 
-/// What a text becomes as one that goes on.
+/// The normal form of a text that goes on.
 fn going_on(normalizer: &Normalizer, text: &str) -> String {
     normalizer.going_on().map_or_else(|| text.to_owned(), |inside| inside.apply(text).into_owned())
 }
