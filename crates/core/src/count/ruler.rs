@@ -18,6 +18,9 @@ use crate::utf8::boundary;
 /// The fewest bytes that are read at once.
 const LEAST: usize = 64;
 
+/// Within so many bytes behind a mark no other one is looked for where that takes long.
+const NEAR: usize = 24;
+
 /// The most bytes that are read before they are asked for.
 const AHEAD: usize = 1 << 11;
 
@@ -99,7 +102,8 @@ impl Ruler {
         let mut ascending = Ascending::new(&counter.cuts, part.start);
         for (at, character) in text[part.clone()].char_indices() {
             let place = part.start + at + character.len_utf8();
-            if place == part.end || ascending.is_cut(text, place) {
+            let is_near = place - start < NEAR && counter.cuts.takes_long(text, place);
+            if place == part.end || !is_near && ascending.is_cut(text, place) {
                 let what = if self.begins && start == 0 { As::Text } else { As::GoingOn };
                 sum += counter.count(text, start..place, what)?;
                 marks.push((place, sum));

@@ -156,6 +156,15 @@ impl Normalizer {
         }
     }
 
+    /// Whether the edge between two characters depends on no others.
+    pub(crate) fn is_of_pairs(&self) -> bool {
+        match self {
+            Self::Replace(replace) => replace.is_of_characters(),
+            Self::Prepend(_) | Self::Lowercase => true,
+            _ => false,
+        }
+    }
+
     /// Whether a text may lose a character if it ends with it.
     pub(crate) fn may_lose(&self, last: char) -> bool {
         match self {

@@ -34,7 +34,9 @@ pub(crate) struct Cuts<'t> {
     minds_context: bool,
     /// The bits of the characters that matter in an entry of the memo.
     mask: u32,
-    /// Whether two characters alone decide if a piece ends between them.
+    /// Whether two characters alone decide how they meet.
+    is_of_pairs: bool,
+    /// Whether two characters of normalized text alone decide if a piece ends between them.
     decides_by_two: bool,
     /// The bytes of the longest piece that may be cut in two.
     splits: usize,
@@ -86,7 +88,8 @@ impl<'t> Cuts<'t> {
         let apart = minds_context || segmenter.minds_start();
         let looks_ahead = segmenter.steps().normalizers.iter().any(Normalizer::looks_ahead);
         let mask = if looks_ahead { u32::MAX } else { 0xFFFF };
-        let Steps { pre_tokenizers, patterns, .. } = segmenter.steps();
+        let Steps { normalizers, pre_tokenizers, patterns, .. } = segmenter.steps();
+        let is_of_pairs = normalizers.iter().all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
         let splits = tokenizer.model().longest_that_splits();
         Self {
@@ -97,6 +100,7 @@ impl<'t> Cuts<'t> {
             apart,
             minds_context,
             mask,
+            is_of_pairs,
             decides_by_two,
             splits,
         }
@@ -159,6 +163,12 @@ impl<'t> Cuts<'t> {
         self.apart
     }
 
+    /// Whether it takes long to find out if a place is a cut: the answer is not remembered.
+    pub(crate) fn takes_long(&self, text: &str, place: usize) -> bool {
+        let is_ascii = |at: usize| text.as_bytes().get(at).is_none_or(u8::is_ascii);
+        !self.is_of_pairs && !(is_ascii(place - 1) && is_ascii(place))
+    }
+
     /// Whether a place is a cut but for added tokens.
     #[inline]
     pub(crate) fn is_wall(&self, text: &str, place: usize) -> bool {
@@ -200,7 +210,7 @@ impl<'t> Cuts<'t> {
             }
         }
         let Some(edge) = edge(text, place) else { return Meeting::Unknown };
-        if self.mask == u32::MAX { self.work_out(edge) } else { self.meeting_of_pair(edge) }
+        if self.is_of_pairs { self.meeting_of_pair(edge) } else { self.work_out(edge) }
     }
 
     /// How the characters of an edge meet where no further ones matter.
@@ -430,6 +440,13 @@ mod tests {
                     (0..4_u32).map(|place| ALPHABET[number / 10_usize.pow(place) % 10]).collect::<String>()
                 }) {
                     let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
+                    for &place in &places {
+                        let known = cuts.meeting_at(&text, place);
+                        assert!(
+                            edge(&text, place).is_some_and(|edge| known == cuts.work_out(edge)),
+                            "{text:?} {place}"
+                        );
+                    }
                     for &place in places.iter().filter(|&&place| cuts.is_cut(&text, place)) {
                         let (left, right) = text.split_at(place);
                         let ([whole, whole_on], [left, left_on]) =
