@@ -262,9 +262,9 @@ class Parts:
             is_of_part = self._placed(found) in errors or found.kind not in {error[0] for error in errors}
             equal(f"whether the error of {what} is of a part: {found}", is_of_part, True)
         else:
-            # No more is read than has to be: an error further on is found or not.
+            # No more is read than has to be, and nothing once no token is left: an error further on is found or not.
             equal(what, found, self.of_length[longest])
-            read = all(self.fits(length, limit) for length in range(first))
+            read = all(self.fits(length, limit - 1) for length in range(first))
             hidden = read and all(isinstance(count, Failure) for count in self.counts[first:])
             equal(f"whether {what} hides an error", hidden, False)
 
