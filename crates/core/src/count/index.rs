@@ -56,7 +56,7 @@ impl Index {
         let mut index = Self { cuts: vec![(0, 0)], paths: Vec::new(), buffers: Mutex::default() };
         let cut = index.cut(tokenizer, text, policy, &mut 0, text.len());
         let ended = cut.and_then(|cut| index.end(tokenizer, &text[cut..], policy).map_err(|error| error.shifted(cut)));
-        ended.map_err(|error| error.placed(text))?;
+        ended.map_err(|error| Counter::new(tokenizer, policy).as_of_whole(error, text))?;
         Ok(index)
     }
 

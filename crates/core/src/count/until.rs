@@ -35,21 +35,23 @@ impl Tokenizer {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn count_until(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
-        let until = self.count_from_cut_to_cut(text, policy, limit);
-        until.map_err(|error| error.placed(text))
-    }
-
-    fn count_from_cut_to_cut(&self, text: &str, policy: Policy, limit: u64) -> Result<Option<u64>> {
         let counter = Counter::new(self, policy);
+        counter.count_until(text, limit).map_err(|error| counter.as_of_whole(error, text))
+    }
+}
+
+impl Counter<'_> {
+    /// As [`Tokenizer::count_until`], from cut to cut.
+    fn count_until(&self, text: &str, limit: u64) -> Result<Option<u64>> {
         let as_at = |start: usize| if start == 0 { As::Text } else { As::GoingOn };
         // The text that is counted ends at `start`.
         let (mut start, mut tokens) = (0, 0);
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
         if text.len() as u64 > limit {
-            let longest = self.longest_token() as u64;
+            let longest = self.tokenizer.longest_token() as u64;
             loop {
                 let left = limit - tokens;
-                if counter.never_empty && (text.len() - start) as u64 > left.saturating_mul(longest) {
+                if self.never_empty && (text.len() - start) as u64 > left.saturating_mul(longest) {
                     return Ok(None);
                 }
                 let wanted = LEAST + left.saturating_mul(FOR_A_TOKEN).min(MOST) as usize;
@@ -58,25 +60,25 @@ impl Tokenizer {
                 if near == text.len() {
                     break;
                 }
-                let cut = counter.cuts.last(text, start..near).or_else(|| counter.cuts.first(text, near..far));
-                let cut = cut.or_else(|| match counter.stages {
+                let cut = self.cuts.last(text, start..near).or_else(|| self.cuts.first(text, near..far));
+                let cut = cut.or_else(|| match self.stages {
                     Some(_) => None,
-                    None => Some(counter.cuts.first(text, far..text.len()).unwrap_or(text.len())),
+                    None => Some(self.cuts.first(text, far..text.len()).unwrap_or(text.len())),
                 });
                 let Some(cut) = cut else {
                     // A long piece: no more of it is read than can fit.
                     let stretch = Stretch { start, end: text.len(), what: as_at(start), is_open: true };
-                    let fit = counter.longest(text, stretch, left)?;
+                    let fit = self.longest(text, stretch, left)?;
                     return Ok((fit.at == text.len()).then_some(tokens + fit.tokens));
                 };
-                tokens += counter.count(text, start..cut, as_at(start))?;
+                tokens += self.count(text, start..cut, as_at(start))?;
                 if tokens > limit {
                     return Ok(None);
                 }
                 start = cut;
             }
         }
-        tokens += counter.count(text, start..text.len(), as_at(start))?;
+        tokens += self.count(text, start..text.len(), as_at(start))?;
         Ok((tokens <= limit).then_some(tokens))
     }
 }
