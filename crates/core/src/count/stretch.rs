@@ -15,6 +15,9 @@ use crate::utf8::boundary;
 /// In a stretch of which nothing but counts is known, as many characters more are tried behind a place that fits.
 const FURTHER: usize = 32;
 
+/// So often a search goes on behind a place that fits unexpectedly.
+const TURNS: usize = 64;
+
 /// In stretches of no more bytes each place is counted by itself, since a run is not worth to be made.
 const FEW: usize = 40;
 
@@ -159,42 +162,18 @@ impl Counter<'_> {
     }
 
     /// A beginning of a long stretch that fits, while none of up to [`FURTHER`] characters more does.
-    ///
-    /// Time: a few dozen times that of encoding it.
     fn longest_by_halves(&self, text: &str, stretch: Stretch, limit: u64, mut fit: Fit) -> Result<Fit> {
         let Stretch { start, end, what, .. } = stretch;
         let before = fit.tokens;
-        let mut fits = |place: usize| {
-            let tokens = self.count(text, start..place, what)?;
+        let snap = |length| boundary(text, start + length) - start;
+        let longer = |length| boundary_after(text, start + length) - start;
+        by_halves(end - start, snap, longer, |length| {
+            let tokens = self.count(text, start..start + length, what)?;
             if tokens <= limit {
-                fit = Fit { at: place, tokens: before + tokens, ..fit };
+                fit = Fit { at: start + length, tokens: before + tokens, ..fit };
             }
             Ok(tokens <= limit)
-        };
-        let (mut low, mut high, mut size) = (start, boundary(text, start + SHORT), SHORT);
-        while fits(high)? {
-            if high == end {
-                return Ok(fit);
-            }
-            size *= 2;
-            (low, high) = (high, boundary(text, (start + size).min(end)));
-        }
-        loop {
-            let middle = boundary(text, low + (high - low) / 2);
-            let middle = if middle == low { boundary_after(text, low) } else { middle };
-            if middle >= high {
-                break;
-            }
-            if fits(middle)? {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        // One character more can lower the count again.
-        for (at, character) in text[high..end].char_indices().take(FURTHER) {
-            fits(high + at + character.len_utf8())?;
-        }
+        })?;
         Ok(fit)
     }
 
@@ -226,38 +205,72 @@ impl Counter<'_> {
     /// An end of a long stretch that fits, while none of up to [`FURTHER`] characters more does.
     fn longest_end_by_halves(&self, text: &str, start: usize, end: usize, limit: u64) -> Result<Option<(usize, u64)>> {
         let mut found = None;
-        let mut fits = |place: usize| {
-            let tokens = self.count(text, place..end, As::Text)?;
+        let snap = |length| end - boundary(text, end - length);
+        let longer = |length| end - boundary_before(text, end - length);
+        by_halves(end - start, snap, longer, |length| {
+            let tokens = self.count(text, end - length..end, As::Text)?;
             if tokens <= limit {
-                found = Some((place, tokens));
+                found = Some((end - length, tokens));
             }
             Ok(tokens <= limit)
-        };
-        let (mut low, mut high, mut size) = (boundary(text, end - SHORT), end, SHORT);
-        while fits(low)? {
-            if low == start {
-                return Ok(found);
+        })?;
+        Ok(found)
+    }
+}
+
+/// Asks for lengths of up to `most` bytes whether they fit: for longer and longer ones, for halves of what is between one
+/// that fits and one that does not, and for up to [`FURTHER`] characters more; from one of these that fits it goes on so. The
+/// last length that fits is the longest of those asked for. Where counts swing about the limit for long, it ends after
+/// [`TURNS`] such turns.
+///
+/// `snap` makes a length one of whole characters, and `longer` adds one. Time: that of a few dozen counts a turn.
+fn by_halves(
+    most: usize,
+    snap: impl Fn(usize) -> usize,
+    longer: impl Fn(usize) -> usize,
+    mut fits: impl FnMut(usize) -> Result<bool>,
+) -> Result<()> {
+    let mut low = 0;
+    for _ in 0..TURNS {
+        let mut size = SHORT;
+        let mut high = snap((low + size).min(most));
+        while fits(high)? {
+            if high == most {
+                return Ok(());
             }
             size *= 2;
-            (low, high) = (boundary(text, start.max(end.saturating_sub(size))), low);
+            (low, high) = (high, snap((high + size).min(most)));
         }
         loop {
-            let middle = boundary(text, low + (high - low) / 2);
-            let middle = if middle <= low { boundary_after(text, low) } else { middle };
+            let middle = snap(low + (high - low) / 2);
+            let middle = if middle > low && middle < high { middle } else { longer(low) };
             if middle >= high {
                 break;
             }
             if fits(middle)? {
-                high = middle;
-            } else {
                 low = middle;
+            } else {
+                high = middle;
             }
         }
-        for (at, _) in text[start..low].char_indices().rev().take(FURTHER) {
-            fits(start + at)?;
+        // One character more can lower the count again.
+        let mut tried = 0;
+        loop {
+            if tried == FURTHER || high == most {
+                return Ok(());
+            }
+            high = longer(high);
+            if fits(high)? {
+                break;
+            }
+            tried += 1;
         }
-        Ok(found)
+        if high == most {
+            return Ok(());
+        }
+        low = high;
     }
+    Ok(())
 }
 
 /// The boundary of a character before a place that is not the start of the text.
