@@ -73,13 +73,15 @@ def check_labels(
     # The attacks cover content that a normalizer changes: it has no literal to cut the text at.
     policy = "allow" if vocabulary.is_folded else random.choice(["text", "text", "allow"])
     trained: dict[str, Any] = {"train_end": random.random() < 0.7}
+    # The marks have an oracle of their own, in ``structures.py``.
     if random.random() < 0.2:
         trained["train_on"] = random.sample(("assistant", "user", "tool", "system"), random.randint(1, 2))
     told = bool(subject.ends) and random.random() < 0.4
     ends = () if subject.must_tell and not told else subject.ends
     want = oracle_of(chat, vocabulary, parts, ends, policy=policy, **trained)
-    nothing = all(label == -100 for label in want.labels)
-    options: dict[str, Any] = {"policy": policy, **trained}
+    roles = trained.get("train_on", ("assistant",))
+    nothing = all(label == -100 for label in want.labels) or labels.leaves_out(parts, chat.messages, roles)
+    options: dict[str, Any] = {"policy": policy, "train_marks": False, **trained}
     if told:
         options["end_of_turn"] = subject.ends
     try:

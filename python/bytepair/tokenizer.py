@@ -392,7 +392,7 @@ class Tokenizer(CompiledTokenizer):
         add_generation_prompt: bool = False,
         train_on: TrainOn = "assistant",
         train_end: bool = True,
-        train_marks: bool = False,
+        train_marks: bool = True,
         policy: Policy = "reject",
         end_of_turn: str | Collection[str] | None = None,
         add_special_tokens: bool = False,
@@ -418,11 +418,12 @@ class Tokenizer(CompiledTokenizer):
                 message is; or None for nothing. All fields of a message are trained except ``role`` and ``name``; in a
                 template with ``{% generation %}`` blocks, the blocks are.
             train_end: Whether the end of a turn, such as ``<|im_end|>``, is trained too.
-            train_marks: Whether text that the template writes within a turn is trained too, such as ``<tool_call>`` and
-                ``</think>``: from the prompt to the end of the turn. Training of tool calls needs it.
+            train_marks: Whether text of the template that a model must write is trained too, such as ``<tool_call>`` and
+                ``</think>``: from where the prompt for generation ends.
             policy: The treatment of content that spells an added token, special or not: ``"reject"`` raises, ``"text"``
                 encodes it as text, ``"escape"`` rewrites it (`chat.escape`), ``"allow"`` makes it a token.
-            end_of_turn: The tokens that end a turn; None for the known ones and the template's ``eos_token``.
+            end_of_turn: The tokens that end a turn; None for what the template writes after the last message of a
+                conversation.
             add_special_tokens: Whether the post-processor adds its tokens. Most templates write them.
             max_length: The most tokens; None for no limit.
             truncation: The side that is cut off a longer text: ``"right"``, ``"left"``, or None to raise.

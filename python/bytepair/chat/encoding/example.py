@@ -17,6 +17,7 @@ from bytepair.call.post_processing import post_processor
 from bytepair.chat.batches.columns import IGNORED
 from bytepair.chat.encoding import labels as labelling
 from bytepair.chat.encoding import reserved
+from bytepair.chat.encoding.turns import Turns
 from bytepair.chat.rendering.render import render
 from bytepair.errors import LimitError, TemplateError
 from bytepair.formats.native import fingerprint_of
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.chat.encoding.cache import EncodingCache
-    from bytepair.chat.encoding.labels import Interval, TrainOn
+    from bytepair.chat.encoding.labels import Interval, Trained, TrainOn
     from bytepair.chat.encoding.reserved import Policy
     from bytepair.chat.limits import Limits
     from bytepair.chat.rendering.spans import Rendered, Span
@@ -52,7 +53,7 @@ class ChatOptions:
     add_generation_prompt: bool = False
     train_on: TrainOn = "assistant"
     train_end: bool = True
-    train_marks: bool = False
+    train_marks: bool = True
     policy: Policy = "reject"
     end_of_turn: str | Collection[str] | None = None
     add_special_tokens: bool = False
@@ -93,6 +94,7 @@ class ChatExample:
         offsets: The start and end of each token in `text`, in characters; shape (n, 2).
         rendered: The text and its spans.
         intervals: The trained spans of `text`: start and end in characters.
+        trained: The parts of these spans, each with the reason why it is trained.
         straddling: The indices of labelled tokens that are only partly inside the trained span.
         dropped: The number of tokens that truncation removed.
         differs_at: In an extended example, the index of the first token that differs from encoding all messages at
@@ -107,6 +109,7 @@ class ChatExample:
     offsets: Ints
     rendered: Rendered
     intervals: tuple[Interval, ...]
+    trained: tuple[Trained, ...]
     straddling: tuple[int, ...]
     dropped: int = 0
     differs_at: int | None = None
@@ -149,8 +152,8 @@ def encode_chat(
         documents=reserved.copied(options.documents),
         variables=reserved.copied(options.variables),
     )
-    rendered = rendered_safely(tok, messages, options)
-    intervals = trained_intervals(messages, rendered, options)
+    rendered, parts = rendered_safely(tok, messages, options)
+    intervals = labelling.joined((part.start, part.end) for part in parts)
     make = partial(_arrays, tok, rendered, intervals, options)
     arrays = make() if cache is None else cache.get_or_make(_key(tok, rendered, intervals, options), make)
     example = ChatExample(
@@ -160,6 +163,7 @@ def encode_chat(
         offsets=arrays["offsets"],
         rendered=rendered,
         intervals=tuple(intervals),
+        trained=tuple(parts),
         straddling=tuple(arrays["straddling"].tolist()),
         dropped=int(arrays["dropped"]),
         messages=messages,
@@ -169,8 +173,13 @@ def encode_chat(
     return example
 
 
-def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions) -> Rendered:
-    """Render a conversation by its policy for reserved literals; lone surrogates are always refused."""
+def rendered_safely(
+    tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions
+) -> tuple[Rendered, list[Trained]]:
+    """Render a conversation by its policy for reserved literals, and find what is trained.
+
+    Lone surrogates are always refused.
+    """
     reserved.refuse_surrogates(messages, options.others)
     if options.policy == "reject":
         reserved.refuse(tok, messages, options.others)
@@ -187,7 +196,7 @@ def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: Ch
     rendered = _rendered(messages, options)
     if options.policy == "reject":
         reserved.refuse_across(tok, rendered, trusted(rendered))
-    return rendered
+    return rendered, _trained(messages, rendered, options)
 
 
 def _rendered(messages: Sequence[Any], options: ChatOptions) -> Rendered:
@@ -219,24 +228,25 @@ def trusted(rendered: Rendered) -> list[Interval]:
     )
 
 
-def trained_intervals(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> list[Interval]:
-    """The trained spans of the text."""
+def _trained(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> list[Trained]:
+    """The trained parts of the text."""
     chosen = labelling.selected(messages, options.train_on)
-    prompt = _prompt(messages[: min(chosen)], options) if options.train_marks and chosen else None
+    if not chosen:
+        return []
     variables = {**rendered.template.variables, **(options.variables or {})}
-    end = labelling.end_pattern(options.end_of_turn, variables.get("eos_token"))
-    return labelling.trained(rendered, chosen, end, train_end=options.train_end, prompt=prompt)
 
+    def render_again(messages: Sequence[Any], prompt: bool) -> Rendered:
+        return _rendered(messages, replace(options, add_generation_prompt=prompt))
 
-def _prompt(messages: Sequence[Any], options: ChatOptions) -> str:
-    """The generation prompt after these messages; empty if it cannot be determined."""
-    # The messages have been checked for reserved literals before.
-    try:
-        without = _rendered(messages, replace(options, add_generation_prompt=False)).text
-        behind = _rendered(messages, replace(options, add_generation_prompt=True)).text
-    except TemplateError:
-        return ""
-    return behind[len(without) :] if behind.startswith(without) else ""
+    turns = Turns(
+        rendered,
+        messages,
+        render_again,
+        prompted=options.add_generation_prompt,
+        end=labelling.pattern_of(options.end_of_turn),
+        eos=labelling.pattern_of(variables.get("eos_token")),
+    )
+    return labelling.trained(rendered, chosen, turns, train_end=options.train_end, train_marks=options.train_marks)
 
 
 def located(tok: CompiledTokenizer, rendered: Rendered, options: ChatOptions) -> tuple[Ints, Ints]:

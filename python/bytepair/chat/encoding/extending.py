@@ -15,8 +15,8 @@ from bytepair.chat.encoding.example import (
     label,
     located,
     rendered_safely,
-    trained_intervals,
 )
+from bytepair.chat.encoding.labels import joined
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def extend(
     fixed = np.concatenate([example.input_ids, wrote])
     places, text = _continued(tok, example, wrote)
     everything = [*example.messages, *reserved.copied(list(messages))]
-    rendered = rendered_safely(tok, everything, options)
+    rendered, parts = rendered_safely(tok, everything, options)
     if not rendered.text.startswith(text):
         raise _changed(example, text, rendered.text)
 
@@ -90,7 +90,7 @@ def extend(
     else:
         new_ids, new_places = all_ids[first:], all_places[first:]
     input_ids, offsets = np.concatenate([fixed, new_ids]), np.concatenate([places, new_places])
-    intervals = trained_intervals(everything, rendered, options)
+    intervals = joined((part.start, part.end) for part in parts)
     labels, straddling = label(offsets, input_ids, intervals)
     extended = ChatExample(
         input_ids=input_ids,
@@ -99,6 +99,7 @@ def extend(
         offsets=offsets,
         rendered=rendered,
         intervals=tuple(intervals),
+        trained=tuple(parts),
         straddling=tuple(straddling.tolist()),
         differs_at=_first_difference(input_ids, all_ids),
         messages=everything,
