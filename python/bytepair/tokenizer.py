@@ -418,8 +418,8 @@ class Tokenizer(CompiledTokenizer):
                 message is; or None for nothing. All fields of a message are trained except ``role`` and ``name``; in a
                 template with ``{% generation %}`` blocks, the blocks are.
             train_end: Whether the end of a turn, such as ``<|im_end|>``, is trained too.
-            train_marks: Whether text of the template that a model must write is trained too, such as ``<tool_call>`` and
-                ``</think>``: from where the prompt for generation ends.
+            train_marks: Whether the template's text that a model must write is trained too, such as ``<tool_call>`` and
+                ``</think>``, from where the prompt for generation ends.
             policy: The treatment of content that spells an added token, special or not: ``"reject"`` raises, ``"text"``
                 encodes it as text, ``"escape"`` rewrites it (`chat.escape`), ``"allow"`` makes it a token.
             end_of_turn: The tokens that end a turn; None for what the template writes after the last message of a

@@ -19,6 +19,7 @@ from bytepair.chat.encoding import labels as labelling
 from bytepair.chat.encoding import reserved
 from bytepair.chat.encoding.turns import Turns
 from bytepair.chat.rendering.render import render
+from bytepair.drawing.display import draw
 from bytepair.errors import LimitError, TemplateError
 from bytepair.formats.native import fingerprint_of
 
@@ -133,6 +134,20 @@ class ChatExample:
     def position_ids(self) -> Ints:
         """0, 1, 2, ...: the positions of an example without padding."""
         return np.arange(len(self.input_ids), dtype=np.int64)
+
+    def reasons(self) -> str:
+        """Draw the trained parts of the text and the reason for each, in lines.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"hi": 5}, vocab_size=259, special_tokens=["<|im_start|>", "<|im_end|>"])
+            >>> print(tok.encode_chat([{"role": "assistant", "content": "hi"}], "chatml").reasons())
+                               (22 characters not trained)
+            assistant 0  block hi
+            assistant 0  end   <|im_end|>
+                               (1 character not trained)
+        """
+        return draw(self, "chat.reasons")
 
     def to_dict(self) -> dict[str, list[int]]:
         """Return ``input_ids``, ``attention_mask`` and ``labels`` as lists, for the row of a data set."""

@@ -94,8 +94,10 @@ def trained(
             continue
         blocks = _blocks(rendered, turn, turns) if rendered.has_generation else []
         if blocks:
-            stop = len(rendered.text) if train_end or turn.end is None else turn.end[0]
+            stop, rest = turn.end or (len(rendered.text), len(rendered.text))
             parts += [Trained(start, min(end, stop), number, "block") for start, end in blocks if start < stop]
+            if train_end:
+                parts += [Trained(max(start, rest), end, number, "block") for start, end in blocks if end > rest]
         elif rendered.has_generation and _role(rendered, number) in MODELS:
             # The template marks this turn as not written by the model.
             continue
