@@ -390,6 +390,7 @@ class Tokenizer(CompiledTokenizer):
         documents: Sequence[Mapping[str, Any]] | None = None,
         variables: Mapping[str, Any] | None = None,
         add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
         train_on: TrainOn = "assistant",
         train_end: bool = True,
         train_marks: bool = True,
@@ -414,6 +415,8 @@ class Tokenizer(CompiledTokenizer):
             documents: The documents that the model may look up.
             variables: Further variables of the template, such as ``{"enable_thinking": False}``.
             add_generation_prompt: Whether the text ends with the prompt for an answer.
+            continue_final_message: Whether the text ends inside the last message, for a model to continue; or the field
+                to continue. That message is not trained.
             train_on: The roles whose messages are trained; or a function of number and message that returns whether a
                 message is; or None for nothing. All fields of a message are trained except ``role`` and ``name``; in a
                 template with ``{% generation %}`` blocks, the blocks are.
@@ -437,7 +440,7 @@ class Tokenizer(CompiledTokenizer):
             EncodeError: Content holds a lone surrogate, or a character that the vocabulary lacks.
             LimitError: Truncation would leave nothing that is trained, or the text is too long and `truncation` is
                 None.
-            ValueError: An option is unknown.
+            ValueError: An option is unknown, or there is nothing to continue.
 
         Time is linear in the text, plus that of the template.
 
@@ -458,6 +461,7 @@ class Tokenizer(CompiledTokenizer):
             documents=documents,
             variables=variables,
             add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
             train_on=train_on,
             train_end=train_end,
             train_marks=train_marks,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from fuzz.case import case
-from fuzz.chats import renderer_of_transformers
+from fuzz.chats import renderer_of_transformers, without_none
 from fuzz.structures import STRUCTURES, Structure, conversation, source, written
 
 import bytepair as bp
@@ -60,10 +60,9 @@ def test_what_a_model_writes_is_trained_and_nothing_else(structure: Structure) -
             wanted |= set(range(at, at + len(piece.text))) if piece.is_trained else set()
             at += len(piece.text)
         with case(structure=structure.name, number=number, messages=messages, prompted=prompted):
-            (theirs,), _ = renderer_of_transformers()(
-                [messages], chat_template=template.source, add_generation_prompt=prompted, **template.variables
-            )
-            assert theirs == text
+            given = {"add_generation_prompt": prompted, **template.variables}
+            render = renderer_of_transformers()
+            assert render([without_none(messages)], chat_template=template.source, **given)[0] == [text]
             if not wanted:
                 with pytest.raises(bp.TemplateError, match="no token is trained"):
                     BYTES.encode_chat(messages, template, add_generation_prompt=prompted)

@@ -52,6 +52,7 @@ class ChatOptions:
     documents: Any = None
     variables: Mapping[str, Any] | None = None
     add_generation_prompt: bool = False
+    continue_final_message: bool | str = False
     train_on: TrainOn = "assistant"
     train_end: bool = True
     train_marks: bool = True
@@ -222,6 +223,7 @@ def _rendered(messages: Sequence[Any], options: ChatOptions) -> Rendered:
         tools=options.tools,
         documents=options.documents,
         add_generation_prompt=options.add_generation_prompt,
+        continue_final_message=options.continue_final_message,
         variables=options.variables,
         now=options.now,
         **bounds,
@@ -246,12 +248,15 @@ def trusted(rendered: Rendered) -> list[Interval]:
 def _trained(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> list[Trained]:
     """The trained parts of the text."""
     chosen = labelling.selected(messages, options.train_on)
+    if options.continue_final_message:
+        # A message to be continued is a prompt.
+        chosen -= {len(messages) - 1}
     if not chosen:
         return []
     variables = {**rendered.template.variables, **(options.variables or {})}
 
     def render_again(messages: Sequence[Any], prompt: bool) -> Rendered:
-        return _rendered(messages, replace(options, add_generation_prompt=prompt))
+        return _rendered(messages, replace(options, add_generation_prompt=prompt, continue_final_message=False))
 
     turns = Turns(
         rendered,

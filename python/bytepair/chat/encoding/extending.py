@@ -69,7 +69,7 @@ def extend(
         >>> longer.input_ids[: len(prompt)].tolist() == prompt.input_ids.tolist(), longer.differs_at
         (True, None)
     """
-    options = replace(example.options, add_generation_prompt=add_generation_prompt)
+    options = replace(example.options, add_generation_prompt=add_generation_prompt, continue_final_message=False)
     if example.dropped or options.add_special_tokens or options.max_length is not None:
         raise ValueError("an example can be extended if it was encoded without max_length and add_special_tokens")
     wrote: Ints = np.asarray(() if ids is None else ids, dtype=np.int64)

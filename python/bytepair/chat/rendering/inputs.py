@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from bytepair.chat.template import Template
 
 # The fields that hold a message's reasoning; older names are copied to the newer ones, which templates read.
-_REASONING = ("reasoning_content", "thinking", "reasoning")
-_ANY_REASONING = frozenset(_REASONING)
+REASONING = ("reasoning_content", "thinking", "reasoning")
+"""The names of a message's reasoning, the standard one first."""
+_ANY_REASONING = frozenset(REASONING)
 _MOST_BITS = 1 << 13
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
@@ -102,7 +103,8 @@ class TracedInputs:
                 raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
             role = message.get("role")
             self._place = (index, str.__str__(role) if isinstance(role, str) else None)
-            pairs = [self._pair(key, value, "", 1) for key, value in message.items()]
+            # As in transformers, a field that is None is a missing one: templates print None, or fail.
+            pairs = [self._pair(key, value, "", 1) for key, value in message.items() if value is not None]
             if not _ANY_REASONING.isdisjoint(message):
                 pairs = self._with_reasoning(pairs)
             found.append(self._dict(pairs, self._origin("")))
@@ -114,7 +116,7 @@ class TracedInputs:
         known = dict(pairs)
         # None is represented by its traced stand-in.
         empty = TracedNone
-        source = next((name for name in _REASONING if name in known and type(known[name]) is not empty), None)
+        source = next((name for name in REASONING if name in known and type(known[name]) is not empty), None)
         if source is None:
             return pairs
         origin = self._origin(source)

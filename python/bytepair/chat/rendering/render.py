@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.limits import ELEMENT, Limits
+from bytepair.chat.rendering.continuing import field_of, tagged, until_tag
 from bytepair.chat.rendering.inputs import TracedInputs
 from bytepair.chat.rendering.spans import Rendered, Span
 from bytepair.chat.template import Template
@@ -29,6 +30,7 @@ def render(
     tools: Sequence[Mapping[str, Any]] | None = None,
     documents: Sequence[Mapping[str, Any]] | None = None,
     add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
     variables: Mapping[str, Any] | None = None,
     now: datetime | None = None,
     limits: Limits = Limits(),  # noqa: B008 (frozen)
@@ -44,6 +46,8 @@ def render(
         tools: Descriptions of functions, as JSON schemas.
         documents: Mappings with ``title`` and ``text``.
         add_generation_prompt: Whether to append the beginning of an assistant's message.
+        continue_final_message: Whether the text ends inside the last message, for a model to continue; or the field to
+            continue, such as ``"reasoning_content"``.
         variables: Other variables of the template, such as ``{"enable_thinking": False}``; they override the template's
             own.
         now: The time that ``strftime_now`` formats; by default the current time.
@@ -56,6 +60,7 @@ def render(
         TemplateError: The template is malformed, rejects the messages, exceeds a limit, or cannot be traced; ``line``
             is the line of the template.
         TypeError: An argument has the wrong type.
+        ValueError: There is nothing to continue, or a generation prompt is requested as well.
 
     Example:
         >>> rendered = render([{"role": "user", "content": "Hi"}], "chatml", add_generation_prompt=True)
@@ -72,6 +77,11 @@ def render(
             raise
         raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
     template = _template(template)
+    field = field_of(continue_final_message)
+    if field:
+        if add_generation_prompt:
+            raise ValueError("continue_final_message and add_generation_prompt cannot be combined")
+        messages = tagged(messages, field, template.source)
     inputs = TracedInputs(limits)
     values = inputs.arguments(messages, tools, documents, template, variables)
     values["add_generation_prompt"] = add_generation_prompt
@@ -88,7 +98,8 @@ def render(
     except Exception as error:
         line = _line(error.__traceback__, FILE_NAME, program.line)
         raise _explained(error, line) from error
-    return Rendered(str.__str__(text), _spans(runs_of(text)), program.has_generation, template)
+    rendered = Rendered(str.__str__(text), _spans(runs_of(text)), program.has_generation, template)
+    return until_tag(rendered) if field else rendered
 
 
 def _template(template: Template | str) -> Template:
