@@ -45,7 +45,8 @@ def vocabulary_for(random: random.Random, subject: Subject, *, published: bool =
 
 
 def encoded(subject: Subject, chat: Chat, vocabulary: Vocabulary, **options: Any) -> ChatExample:
-    """The example that bytepair returns."""
+    """The example that bytepair returns, with all added tokens reserved."""
+    options = {"reserve": "all", **options}
     return vocabulary.tok.encode_chat(chat.messages, template_of(subject.name), **given_to(subject, chat), **options)
 
 

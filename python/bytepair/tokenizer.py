@@ -395,6 +395,7 @@ class Tokenizer(CompiledTokenizer):
         train_end: bool = True,
         train_marks: bool = True,
         policy: Policy = "reject",
+        reserve: str | Collection[str] = (),
         end_of_turn: str | Collection[str] | None = None,
         add_special_tokens: bool = False,
         max_length: int | None = None,
@@ -423,8 +424,10 @@ class Tokenizer(CompiledTokenizer):
             train_end: Whether the end of a turn, such as ``<|im_end|>``, is trained too.
             train_marks: Whether the template's text that a model must write is trained too, such as ``<tool_call>`` and
                 ``</think>``, from where the prompt for generation ends.
-            policy: The treatment of content that spells an added token, special or not: ``"reject"`` raises, ``"text"``
-                encodes it as text, ``"escape"`` rewrites it (`chat.escape`), ``"allow"`` makes it a token.
+            policy: The treatment of content that spells a reserved token, one that is special or that the template
+                writes: ``"reject"`` raises, ``"text"`` encodes it as text, ``"allow"`` makes it a token; ``"escape"``
+                rewrites every added token (`chat.escape`).
+            reserve: The names of more added tokens to reserve; ``"all"`` for all.
             end_of_turn: The tokens that end a turn; None for what the template writes after the last message of a
                 conversation.
             add_special_tokens: Whether the post-processor adds its tokens. Most templates write them.
@@ -466,6 +469,7 @@ class Tokenizer(CompiledTokenizer):
             train_end=train_end,
             train_marks=train_marks,
             policy=policy,
+            reserve=reserve,
             end_of_turn=end_of_turn,
             add_special_tokens=add_special_tokens,
             max_length=max_length,

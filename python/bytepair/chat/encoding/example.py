@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from bytepair.chat.batches.columns import IGNORED
 from bytepair.chat.encoding import labels as labelling
 from bytepair.chat.encoding import reserved
 from bytepair.chat.encoding.turns import Turns
-from bytepair.chat.rendering.render import render
+from bytepair.chat.rendering.render import render, template_of
 from bytepair.drawing.display import draw
 from bytepair.errors import LimitError, TemplateError
 from bytepair.formats.native import fingerprint_of
@@ -57,6 +57,7 @@ class ChatOptions:
     train_end: bool = True
     train_marks: bool = True
     policy: Policy = "reject"
+    reserve: str | Collection[str] = ()
     end_of_turn: str | Collection[str] | None = None
     add_special_tokens: bool = False
     max_length: int | None = None
@@ -97,6 +98,7 @@ class ChatExample:
         rendered: The text and its spans.
         intervals: The trained spans of `text`: start and end in characters.
         trained: The parts of these spans, each with the reason why it is trained.
+        reserved: The tokens that content must not become, by name.
         straddling: The indices of labelled tokens that are only partly inside the trained span.
         dropped: The number of tokens that truncation removed.
         differs_at: In an extended example, the index of the first token that differs from encoding all messages at
@@ -112,6 +114,7 @@ class ChatExample:
     rendered: Rendered
     intervals: tuple[Interval, ...]
     trained: tuple[Trained, ...]
+    reserved: Mapping[str, int] = field(repr=False)
     straddling: tuple[int, ...]
     dropped: int = 0
     differs_at: int | None = None
@@ -168,10 +171,11 @@ def encode_chat(
         documents=reserved.copied(options.documents),
         variables=reserved.copied(options.variables),
     )
-    rendered, parts = rendered_safely(tok, messages, options)
+    safe = rendered_safely(tok, messages, options)
+    rendered, parts = safe.rendered, safe.parts
     intervals = labelling.joined((part.start, part.end) for part in parts)
-    make = partial(_arrays, tok, rendered, intervals, options)
-    arrays = make() if cache is None else cache.get_or_make(_key(tok, rendered, intervals, options), make)
+    make = partial(_arrays, tok, safe, intervals, options)
+    arrays = make() if cache is None else cache.get_or_make(_key(tok, safe, intervals, options), make)
     example = ChatExample(
         input_ids=arrays["input_ids"],
         attention_mask=np.ones(len(arrays["input_ids"]), dtype=np.int64),
@@ -180,6 +184,7 @@ def encode_chat(
         rendered=rendered,
         intervals=tuple(intervals),
         trained=tuple(parts),
+        reserved=safe.reserved,
         straddling=tuple(arrays["straddling"].tolist()),
         dropped=int(arrays["dropped"]),
         messages=messages,
@@ -189,16 +194,24 @@ def encode_chat(
     return example
 
 
-def rendered_safely(
-    tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions
-) -> tuple[Rendered, list[Trained]]:
+class SafeText(NamedTuple):
+    """A rendered text, the parts that are trained, those in which added tokens match, and the reserved tokens."""
+
+    rendered: Rendered
+    parts: list[Trained]
+    places: list[Interval]
+    reserved: dict[str, int]
+
+
+def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions) -> SafeText:
     """Render a conversation by its policy for reserved literals, and find what is trained.
 
     Lone surrogates are always refused.
     """
     reserved.refuse_surrogates(messages, options.others)
+    names = reserved.reserved_by(tok, template_of(options.template), options.reserve)
     if options.policy == "reject":
-        reserved.refuse(tok, messages, options.others)
+        reserved.refuse(tok, messages, options.others, names.values())
     if options.policy == "escape":
         escape = partial(reserved.escape, tok)
         variables = reserved.rewritten(options.others.get("variables", {}), escape)
@@ -210,9 +223,17 @@ def rendered_safely(
         )
         messages = reserved.rewritten(messages, escape)
     rendered = _rendered(messages, options)
+    places = trusted(rendered)
+    names |= reserved.written(tok, rendered, places)
+    ids = frozenset(names.values())
     if options.policy == "reject":
-        reserved.refuse_across(tok, rendered, trusted(rendered))
-    return rendered, _trained(messages, rendered, options)
+        reserved.refuse(tok, messages, options.others, ids)
+        reserved.refuse_across(tok, rendered, places, ids)
+    if options.policy == "allow":
+        places = [(0, len(rendered.text))] if rendered.text else []
+    else:
+        places = reserved.matching(tok, rendered, places, ids)
+    return SafeText(rendered, _trained(messages, rendered, options), places, names)
 
 
 def _rendered(messages: Sequence[Any], options: ChatOptions) -> Rendered:
@@ -269,13 +290,9 @@ def _trained(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) 
     return labelling.trained(rendered, chosen, turns, train_end=options.train_end, train_marks=options.train_marks)
 
 
-def located(tok: CompiledTokenizer, rendered: Rendered, options: ChatOptions) -> tuple[Ints, Ints]:
-    """Encode a rendered text with offsets. Only the template's own text becomes added tokens, unless the policy is
-    ``"allow"``.
-    """
-    text = rendered.text
-    places = trusted(rendered) if options.policy != "allow" else [(0, len(text))] if text else []
-    ids, offsets = _core.locate_trusted(tok, text, places)
+def located(tok: CompiledTokenizer, text: str, places: Sequence[Interval]) -> tuple[Ints, Ints]:
+    """Encode a text with offsets. Added tokens match inside of `places` alone."""
+    ids, offsets = _core.locate_trusted(tok, text, list(places))
     return ids.astype(np.int64), offsets.reshape(-1, 2)
 
 
@@ -286,9 +303,9 @@ def label(offsets: Ints, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints
 
 
 def _arrays(
-    tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], options: ChatOptions
+    tok: CompiledTokenizer, safe: SafeText, intervals: Sequence[Interval], options: ChatOptions
 ) -> dict[str, Ints]:
-    ids, offsets = located(tok, rendered, options)
+    ids, offsets = located(tok, safe.rendered.text, safe.places)
     before, behind = _around(tok, ids, options)
     room = len(ids)
     if options.max_length is not None:
@@ -302,7 +319,7 @@ def _arrays(
     kept, places = ids[keep], offsets[keep]
     labels, straddling = label(places, kept, intervals)
     nothing = np.full(len(before) + len(behind), IGNORED, dtype=np.int64)
-    end = len(rendered.text)
+    end = len(safe.rendered.text)
     at = np.array([(0, 0)] * len(before) + [(end, end)] * len(behind), dtype=np.int64).reshape(-1, 2)
     split = len(before)
     return {
@@ -330,18 +347,18 @@ def _around(tok: CompiledTokenizer, ids: Ints, options: ChatOptions) -> tuple[tu
     return before, behind
 
 
-def _key(tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], options: ChatOptions) -> str:
+def _key(tok: CompiledTokenizer, safe: SafeText, intervals: Sequence[Interval], options: ChatOptions) -> str:
     from bytepair.chat.encoding.cache import EncodingCache  # noqa: PLC0415 (only a call with a cache needs it)
 
     return EncodingCache.key(
         tokenizer=fingerprint_of(tok),
-        template=rendered.template.hash,
+        template=safe.rendered.template.hash,
         policy=options.policy,
         add_special_tokens=options.add_special_tokens,
         training=tuple(intervals),
         truncation=None if options.max_length is None else (options.truncation, options.max_length),
-        text=rendered.text,
-        spans=tuple(trusted(rendered)),
+        text=safe.rendered.text,
+        spans=tuple(safe.places),
     )
 
 

@@ -76,16 +76,17 @@ def extend(
     fixed = np.concatenate([example.input_ids, wrote])
     places, text = _continued(tok, example, wrote)
     everything = [*example.messages, *reserved.copied(list(messages))]
-    rendered, parts = rendered_safely(tok, everything, options)
+    safe = rendered_safely(tok, everything, options)
+    rendered, parts = safe.rendered, safe.parts
     if not rendered.text.startswith(text):
         raise _changed(example, text, rendered.text)
 
-    all_ids, all_places = located(tok, rendered, options)
+    all_ids, all_places = located(tok, rendered.text, safe.places)
     # The new text is encoded in context if a token boundary falls at the end of the fixed text.
     first = int(np.searchsorted(all_places[:, 0], len(text)))
     if first and all_places[:first, 1].max() > len(text):
-        tail = replace(rendered, text=rendered.text[len(text) :], spans=_behind(rendered.spans, len(text)))
-        new_ids, new_places = located(tok, tail, options)
+        behind = [(max(0, start - len(text)), end - len(text)) for start, end in safe.places if end > len(text)]
+        new_ids, new_places = located(tok, rendered.text[len(text) :], behind)
         new_places = new_places + len(text)
     else:
         new_ids, new_places = all_ids[first:], all_places[first:]
@@ -100,6 +101,7 @@ def extend(
         rendered=rendered,
         intervals=tuple(intervals),
         trained=tuple(parts),
+        reserved=safe.reserved,
         straddling=tuple(straddling.tolist()),
         differs_at=_first_difference(input_ids, all_ids),
         messages=everything,
@@ -130,13 +132,6 @@ def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tup
         lengths[-1] = len(decoded)
         places = np.stack([lengths[:-1], lengths[1:]], axis=1)
     return np.concatenate([example.offsets, places.astype(np.int64) + len(example.text)]), example.text + decoded
-
-
-def _behind(spans: Sequence[Any], start: int) -> tuple[Any, ...]:
-    """The spans after an index, relative to it."""
-    return tuple(
-        replace(span, start=max(0, span.start - start), end=span.end - start) for span in spans if span.end > start
-    )
 
 
 def _first_difference(ids: Ints, others: Ints) -> int | None:

@@ -76,7 +76,7 @@ def render(
         if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
             raise
         raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
-    template = _template(template)
+    template = template_of(template)
     field = field_of(continue_final_message)
     if field:
         if add_generation_prompt:
@@ -102,7 +102,8 @@ def render(
     return until_tag(rendered) if field else rendered
 
 
-def _template(template: Template | str) -> Template:
+def template_of(template: Template | str) -> Template:
+    """The template of an argument; TypeError for neither a template nor a text."""
     if isinstance(template, Template):
         return template
     if not isinstance(template, str):
