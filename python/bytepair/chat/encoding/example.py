@@ -260,7 +260,7 @@ def trusted(rendered: Rendered) -> list[Interval]:
     return labelling.joined(
         [
             (span.start, span.end)
-            for span in rendered.spans
+            for span in rendered.outline
             if span.kind == "template" or (span.field == "role" and text[span.start : span.end] in _ROLES)
         ]
     )

@@ -110,7 +110,7 @@ def trained(
 
 
 def _role(rendered: Rendered, number: int) -> str | None:
-    return next((span.role for span in rendered.spans if span.message == number), None)
+    return next((span.role for span in rendered.outline if span.message == number), None)
 
 
 def _blocks(rendered: Rendered, turn: Turn, turns: Turns) -> list[Interval]:
@@ -118,7 +118,7 @@ def _blocks(rendered: Rendered, turn: Turn, turns: Turns) -> list[Interval]:
 
     Adjacent parts of two messages are divided at the end of the first one's turn.
     """
-    spans = rendered.spans
+    spans = rendered.outline
     number = turn.message
     last_field = max(end for _, end, _ in turn.fields)
     own = [row for row, span in enumerate(spans) if span.message == number and span.end <= last_field]

@@ -95,7 +95,7 @@ class Turns:
         self._end = end
         self._eos = eos
         self._rows: dict[int | None, list[int]] = {}
-        for row, span in enumerate(rendered.spans):
+        for row, span in enumerate(rendered.outline):
             self._rows.setdefault(span.message, []).append(row)
         self._shapes: dict[Any, _Shape | None] = {}
         self._settled: set[Any] = set()
@@ -124,7 +124,7 @@ class Turns:
                 remedy="leave it out with train_on=, or use a template that writes each message in its own turn",
             )
         between, end = self._ended(number, shape, own)
-        spans = self._rendered.spans
+        spans = self._rendered.outline
         at = spans[own[0][0].first].start
         before = [(self._start(number, own[0][0].first), at)] if marks else []
         fields = tuple(
@@ -138,7 +138,7 @@ class Turns:
 
     def _check_written(self, number: int) -> None:
         """Raise TemplateError if the template leaves out the calls of a message, or all of it."""
-        spans = self._rendered.spans
+        spans = self._rendered.outline
         found = {_top(spans[row]) for row in self._rows.get(number, ())} - {*_HEADS}
         message = self._messages[number]
         missing = "tool_calls" if message.get("tool_calls") and "tool_calls" not in found else "content"
@@ -185,7 +185,7 @@ class Turns:
                     remedy="pass end_of_turn=, or leave the message out with train_on=",
                 )
             return None
-        rows = [row for row, span in enumerate(rendered.spans) if span.message == number]
+        rows = [row for row, span in enumerate(rendered.outline) if span.message == number]
         groups = _groups(rendered, rows)
         tails = tuple(_behind(rendered, group.last) for group in groups)
         return _Shape(tuple(group.field for group in groups), tails)
@@ -194,7 +194,7 @@ class Turns:
         self, number: int, shape: _Shape | None, own: Sequence[tuple[_Group, int]]
     ) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
         """The marks after the first field of a turn, and its end."""
-        spans = self._rendered.spans
+        spans = self._rendered.outline
         marks = []
         for (group, at), (following, _) in pairwise(own):
             marks += _inside(self._rendered, group)
@@ -259,7 +259,7 @@ class Turns:
 
     def _start(self, number: int, row: int) -> int:
         """Where the author of a message begins to write, before its first field."""
-        spans, text = self._rendered.spans, self._rendered.text
+        spans, text = self._rendered.outline, self._rendered.text
         first = spans[row].start
         if not self._is_model(number):
             return first
@@ -326,16 +326,16 @@ class Turns:
         probe = self._try([*self._messages[:number], {"role": "assistant", "content": _PROBE}], prompt=False)
         if probe is None:
             return None
-        rows = [row for row, span in enumerate(probe.spans) if span.message == number]
+        rows = [row for row, span in enumerate(probe.outline) if span.message == number]
         groups = _groups(probe, rows)
         if not groups:
             return None
         at = groups[0].first
         last = at
-        while last > 0 and (not _is_written(probe.spans[last - 1]) or probe.spans[last - 1].message == number):
+        while last > 0 and (not _is_written(probe.outline[last - 1]) or probe.outline[last - 1].message == number):
             last -= 1
-        begin = probe.spans[last - 1].end if last else 0
-        return max(_common(probe.text[begin : probe.spans[at].start], gap), common if gap.startswith(prompt) else 0)
+        begin = probe.outline[last - 1].end if last else 0
+        return max(_common(probe.text[begin : probe.outline[at].start], gap), common if gap.startswith(prompt) else 0)
 
     def _is_model(self, number: int) -> bool:
         return self._messages[number].get("role") in MODELS
@@ -358,7 +358,7 @@ def _is_written(span: Span) -> bool:
 
 def _groups(rendered: Rendered, rows: Sequence[int]) -> list[_Group]:
     """The fields of a message in a text, without role and name; empty ones only if there is no other."""
-    spans = rendered.spans
+    spans = rendered.outline
     fields = [row for row in rows if _top(spans[row]) not in _HEADS]
     rows = [row for row in fields if _is_written(spans[row])] or fields[-1:]
     found: list[_Group] = []
@@ -376,7 +376,7 @@ def _groups(rendered: Rendered, rows: Sequence[int]) -> list[_Group]:
 
 def _inside(rendered: Rendered, group: _Group) -> list[tuple[int, int]]:
     """The template's text between the spans of a group."""
-    spans = rendered.spans
+    spans = rendered.outline
     return [
         (spans[row].start, spans[row].end) for row in range(group.first, group.last) if spans[row].kind == "template"
     ]
@@ -384,7 +384,7 @@ def _inside(rendered: Rendered, group: _Group) -> list[tuple[int, int]]:
 
 def _is_apart(rendered: Rendered, left: int, right: int) -> bool:
     """Whether there is content of others between two spans of a message."""
-    spans = rendered.spans
+    spans = rendered.outline
     number = spans[left].message
     return any(_is_written(span) and span.message != number for span in spans[left + 1 : right])
 
@@ -404,16 +404,16 @@ def _before_others(rendered: Rendered, groups: Sequence[_Group], number: int) ->
     """The groups before the first field of a later message."""
     later = (
         row
-        for row, span in enumerate(rendered.spans)
+        for row, span in enumerate(rendered.outline)
         if span.message is not None and span.message > number and _is_written(span) and _top(span) not in _HEADS
     )
-    first = next(later, len(rendered.spans))
+    first = next(later, len(rendered.outline))
     return [(group, at) for at, group in enumerate(groups) if group.last < first]
 
 
 def _behind(rendered: Rendered, row: int | None) -> str:
     """The template's text after a span, or after the last content, up to the next content."""
-    spans = rendered.spans
+    spans = rendered.outline
     if row is None:
         row = next((row for row in range(len(spans) - 1, -1, -1) if _is_written(spans[row])), -1)
     last = row + 1
@@ -425,7 +425,7 @@ def _behind(rendered: Rendered, row: int | None) -> str:
 
 def _tail_of(rendered: Rendered, number: int) -> str | None:
     """The text after the content of a message."""
-    rows = [row for row, span in enumerate(rendered.spans) if span.message == number and _top(span) not in _HEADS]
+    rows = [row for row, span in enumerate(rendered.outline) if span.message == number and _top(span) not in _HEADS]
     return _behind(rendered, rows[-1]) if rows else None
 
 

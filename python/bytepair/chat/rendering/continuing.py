@@ -5,7 +5,6 @@ As in `transformers`, a tag is added to the message, and the text ends where the
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.rendering.inputs import REASONING
@@ -65,6 +64,4 @@ def until_tag(rendered: Rendered) -> Rendered:
             remedy="continue another field, such as continue_final_message='reasoning_content'",
         )
     # If the tag's space is missing, the template trims the message: trim the text likewise.
-    end = place if text.startswith(_TAG, place) else len(text[:place].rstrip())
-    spans = tuple(replace(span, end=min(span.end, end)) for span in rendered.spans if span.start < end)
-    return replace(rendered, text=text[:end], spans=spans)
+    return rendered.until(place if text.startswith(_TAG, place) else len(text[:place].rstrip()))

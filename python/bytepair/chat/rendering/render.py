@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.chat.limits import ELEMENT, Limits
 from bytepair.chat.rendering.continuing import field_of, tagged, until_tag
 from bytepair.chat.rendering.inputs import TracedInputs
-from bytepair.chat.rendering.spans import Rendered, Span
+from bytepair.chat.rendering.spans import Rendered
 from bytepair.chat.template import Template
 from bytepair.chat.traced.values import joined, runs_of
 from bytepair.errors import BytepairError, TemplateError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
-    from bytepair.chat.traced.values import TextOrigin
 
 _TRACED = re.compile(r"(?:bytepair\.chat\.traced\.values\.)?Traced(\w+)")
 
@@ -98,7 +97,7 @@ def render(
     except Exception as error:
         line = _line(error.__traceback__, FILE_NAME, program.line)
         raise _explained(error, line) from error
-    rendered = Rendered(str.__str__(text), _spans(runs_of(text)), program.has_generation, template)
+    rendered = Rendered(str.__str__(text), runs_of(text), program.has_generation, template)
     return until_tag(rendered) if field else rendered
 
 
@@ -110,27 +109,6 @@ def template_of(template: Template | str) -> Template:
         raise TypeError(f"a template is a Template, the name of one, or its source, not {type(template).__name__}")
     # Every useful source has a tag or a space; the name of a template has neither.
     return Template.named(template) if template.replace("-", "").replace("_", "").isalnum() else Template(template)
-
-
-def _spans(runs: Sequence[tuple[int, TextOrigin]]) -> tuple[Span, ...]:
-    spans = []
-    at = start = 0
-    key: tuple[Any, ...] | None = None
-    last = None
-    for length, origin in runs:
-        if origin is last:
-            at += length
-            continue
-        here = origin.key()
-        last = origin
-        if here != key and (length or origin.kind == "content"):
-            if key is not None:
-                spans.append(Span(start, at, *key))
-            start, key = at, here
-        at += length
-    if key is not None and (at or key[0] == "content"):
-        spans.append(Span(start, at, *key))
-    return tuple(spans)
 
 
 def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], int | None]) -> int | None:
