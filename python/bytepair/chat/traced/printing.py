@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _escape_unicode = json.encoder.encode_basestring
 _escape_ascii = json.encoder.encode_basestring_ascii
 _WIDEST_INDENT = 100
+# The JSON texts of a tool that are kept: a template writes a tool in one way.
+_MOST_KEPT = 2
 
 
 def to_text(budget: Budget, value: Any) -> str:
@@ -177,10 +179,20 @@ def to_json(  # noqa: PLR0917 (as json.dumps and transformers have it)
         separators = (", ", ": ") if margin is None else (",", ": ")
     item_separator, key_separator = separators
     escape = _escape_ascii if ensure_ascii else _escape_unicode
-    writer = _Json(budget, escape, margin, bool(sort_keys), (str(item_separator), str(key_separator)))
+    options = (escape, margin, bool(sort_keys), (str(item_separator), str(key_separator)))
+    kept: dict[Any, str] | None = getattr(value, "_json", None) if isinstance(value, CONTAINERS) else None
+    if kept is not None and options in kept:
+        made = kept[options]
+        budget.spend(len(made) + weight(made))
+        return made
+    writer = _Json(budget, *options)
     writer.write(value, origin_of(value), 0)
-    text = "".join(writer.parts)
-    return Text(text, tuple(writer.runs)) if any(origin is not TEMPLATE for _, origin in writer.runs) else text
+    made = "".join(writer.parts)
+    if any(origin is not TEMPLATE for _, origin in writer.runs):
+        made = Text(made, tuple(writer.runs))
+    if kept is not None and len(kept) < _MOST_KEPT:
+        kept[options] = made
+    return made
 
 
 class _Json:
