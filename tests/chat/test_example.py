@@ -101,7 +101,8 @@ def test_what_would_teach_nothing_is_refused(chat_tok: bp.Tokenizer) -> None:
 
 def test_a_message_that_the_template_leaves_out_is_refused(chat_tok: bp.Tokenizer) -> None:
     call = {"function": {"name": "look", "arguments": {}}}
-    chat = [CHAT[1], {"role": "assistant", "content": "", "tool_calls": [call]}, {"role": "assistant", "content": "x"}]
+    called: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [call]}
+    chat = [CHAT[1], called, {"role": "assistant", "content": "x"}]
     with pytest.raises(bp.TemplateError, match="nothing of the tool_calls of message 1"):
         chat_tok.encode_chat(chat, PLAIN)
     assert trained(chat_tok.encode_chat(chat, PLAIN, train_on=lambda number, _: number == 2)) == ["x<|im_end|>"]

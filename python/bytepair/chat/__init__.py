@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bytepair.chat.batches.example_rows import ExampleRows
     from bytepair.chat.batches.packing import flatten, pack
     from bytepair.chat.batches.padding import pad
+    from bytepair.chat.checking import TemplateFinding, TemplateReport, check
     from bytepair.chat.encoding.cache import EncodingCache
     from bytepair.chat.encoding.example import ChatExample
     from bytepair.chat.encoding.extending import extend
@@ -46,7 +47,10 @@ _LATER = {
     "Rendered": "rendering.spans",
     "Span": "rendering.spans",
     "Template": "template",
+    "TemplateFinding": "checking",
+    "TemplateReport": "checking",
     "block_mask": "batches.attention",
+    "check": "checking",
     "cu_seqlens": "batches.attention",
     "escape": "encoding.reserved",
     "extend": "encoding.extending",
@@ -66,7 +70,10 @@ __all__ = [
     "Rendered",
     "Span",
     "Template",
+    "TemplateFinding",
+    "TemplateReport",
     "block_mask",
+    "check",
     "cu_seqlens",
     "escape",
     "extend",
