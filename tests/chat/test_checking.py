@@ -8,6 +8,7 @@ from fuzz.structures import STRUCTURES
 import bytepair as bp
 from bytepair.chat.rendering.render import render
 from tests.chat.test_structures import BYTES, template_of
+from tests.conftest import WHOLE
 
 GOOD = (
     "{% for m in messages %}<|{{ m.role }}|>"
@@ -78,6 +79,8 @@ def test_what_the_structures_are_known_to_do() -> None:
         "chatml, reasoning of the last turns only": {"keeps earlier text": False, "keeps reasoning": False},
     }
     for structure in STRUCTURES:
+        if structure.name not in known and not WHOLE:
+            continue
         report = bp.chat.check(template_of(structure), BYTES)
         assert report["can be trained on"].holds, structure.name
         for name, holds in known.get(structure.name, {}).items():

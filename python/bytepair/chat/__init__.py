@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bytepair.chat.encoding.example import ChatExample
     from bytepair.chat.encoding.extending import extend
     from bytepair.chat.encoding.reserved import escape, unescape
+    from bytepair.chat.encoding.splicing import Drift, Splice, splice
     from bytepair.chat.limits import Limits
     from bytepair.chat.rendering.render import render
     from bytepair.chat.rendering.spans import Rendered, Span
@@ -42,10 +43,12 @@ _LATER = {
     "ChatExample": "encoding.example",
     "EncodingCache": "encoding.cache",
     "ExampleRows": "batches.example_rows",
+    "Drift": "encoding.splicing",
     "Limits": "limits",
     "Placed": "batches.attention",
     "Rendered": "rendering.spans",
     "Span": "rendering.spans",
+    "Splice": "encoding.splicing",
     "Template": "template",
     "TemplateFinding": "checking",
     "TemplateReport": "checking",
@@ -58,17 +61,20 @@ _LATER = {
     "pack": "batches.packing",
     "pad": "batches.padding",
     "render": "rendering.render",
+    "splice": "encoding.splicing",
     "unescape": "encoding.reserved",
 }
 
 __all__ = [
     "ChatExample",
+    "Drift",
     "EncodingCache",
     "ExampleRows",
     "Limits",
     "Placed",
     "Rendered",
     "Span",
+    "Splice",
     "Template",
     "TemplateFinding",
     "TemplateReport",
@@ -81,6 +87,7 @@ __all__ = [
     "pack",
     "pad",
     "render",
+    "splice",
     "unescape",
 ]
 

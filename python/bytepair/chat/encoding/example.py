@@ -274,12 +274,18 @@ def _trained(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) 
         chosen -= {len(messages) - 1}
     if not chosen:
         return []
+    turns = turns_of(messages, rendered, options)
+    return labelling.trained(rendered, chosen, turns, train_end=options.train_end, train_marks=options.train_marks)
+
+
+def turns_of(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> Turns:
+    """The turns of a rendered conversation, found when they are asked for."""
     variables = {**rendered.template.variables, **(options.variables or {})}
 
     def render_again(messages: Sequence[Any], prompt: bool) -> Rendered:
         return _rendered(messages, replace(options, add_generation_prompt=prompt, continue_final_message=False))
 
-    turns = Turns(
+    return Turns(
         rendered,
         messages,
         render_again,
@@ -287,7 +293,6 @@ def _trained(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) 
         end=labelling.pattern_of(options.end_of_turn),
         eos=labelling.pattern_of(variables.get("eos_token")),
     )
-    return labelling.trained(rendered, chosen, turns, train_end=options.train_end, train_marks=options.train_marks)
 
 
 def located(tok: CompiledTokenizer, text: str, places: Sequence[Interval]) -> tuple[Ints, Ints]:

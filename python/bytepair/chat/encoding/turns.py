@@ -43,12 +43,14 @@ class Turn:
         fields: Its fields without role and name, in order; a field that another turn repeats is in that turn.
         marks: The template's own text between them that the message's author writes.
         end: The mark that ends the turn; None if there is none.
+        tail: The template's text after its last field if the conversation ended there; "" if it cannot be known.
     """
 
     message: int
     fields: tuple[tuple[int, int, str], ...]
     marks: tuple[tuple[int, int], ...]
     end: tuple[int, int] | None
+    tail: str = ""
 
 
 class _Group(NamedTuple):
@@ -134,7 +136,7 @@ class Turns:
             if spans[row].message == number
         )
         written = [(start, stop) for start, stop in (*before, *between) if marks and start < stop]
-        return Turn(number, fields, tuple(written), end)
+        return Turn(number, fields, tuple(written), end, shape.tails[own[-1][1]] if shape else "")
 
     def _check_written(self, number: int) -> None:
         """Raise TemplateError if the template leaves out the calls of a message, or all of it."""
@@ -201,7 +203,7 @@ class Turns:
             left, right = spans[group.last].end, spans[following.first].start
             if _is_apart(self._rendered, group.last, following.first):
                 tail = shape.tails[at] if shape else ""
-                right = left + _common(tail, _behind(self._rendered, group.last))
+                right = left + common(tail, _behind(self._rendered, group.last))
             marks.append((left, right))
         group, at = own[-1]
         marks += _inside(self._rendered, group)
@@ -227,7 +229,7 @@ class Turns:
         if not tail.strip():
             found = self._eos.search(gap) if self._eos else None
             return (gap[: found.end()], found[0]) if found else ("", "")
-        closing = tail[: _common(tail, gap)].rstrip()
+        closing = tail[: common(tail, gap)].rstrip()
         marks: list[str] = _MARKS.findall(closing)
         last = marks[-1] if marks and closing.endswith(marks[-1]) else ""
         has_only_content = set(self._messages[number]) <= {"role", "name", "content"}
@@ -316,11 +318,11 @@ class Turns:
     def _prompted_length(self, number: int, gap: str, prompt: str | None, without: str | None) -> int | None:
         """The length of the part of a gap that the author of a message is given; None if it cannot be known."""
         prompt = prompt or ""
-        own = prompt[0 if without is None else _common(without, prompt) :]
-        common = _common(prompt, gap)
+        own = prompt[0 if without is None else common(without, prompt) :]
+        length = common(prompt, gap)
         if own.strip():
-            if common > len(prompt) - len(own):
-                return common
+            if length > len(prompt) - len(own):
+                return length
             return _after_prefix(gap, own)
         # Without a prompt, a header is what every answer begins with.
         probe = self._try([*self._messages[:number], {"role": "assistant", "content": _PROBE}], prompt=False)
@@ -335,7 +337,7 @@ class Turns:
         while last > 0 and (not _is_written(probe.outline[last - 1]) or probe.outline[last - 1].message == number):
             last -= 1
         begin = probe.outline[last - 1].end if last else 0
-        return max(_common(probe.text[begin : probe.outline[at].start], gap), common if gap.startswith(prompt) else 0)
+        return max(common(probe.text[begin : probe.outline[at].start], gap), length if gap.startswith(prompt) else 0)
 
     def _is_model(self, number: int) -> bool:
         return self._messages[number].get("role") in MODELS
@@ -433,17 +435,17 @@ def _last_mark(tail: str | None, following: str | None) -> str | None:
     """The mark that ends a turn, by the text after it at the end of a conversation and before a user's message."""
     if tail is None:
         return None
-    common = "" if following is None else tail[: _common(tail, following)].rstrip()
-    marks: list[str] = _MARKS.findall(common or tail)
+    shared = "" if following is None else tail[: common(tail, following)].rstrip()
+    marks: list[str] = _MARKS.findall(shared or tail)
     # What follows the mark in both is the end of the conversation; without a common mark, the first one ends the turn.
-    return marks[-1 if common else 0] if marks else (common or tail).rstrip()
+    return marks[-1 if shared else 0] if marks else (shared or tail).rstrip()
 
 
-def _common(one: str, other: str) -> int:
+def common(one: str, other: str) -> int:
     """The length of the common beginning of two texts in whole marks.
 
     Example:
-        >>> _common("<|a|>x<think>", "<|a|>x<tool>")
+        >>> common("<|a|>x<think>", "<|a|>x<tool>")
         6
     """
     length = 0
