@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bytepair.chat.encoding.cache import EncodingCache
     from bytepair.chat.encoding.example import ChatExample
     from bytepair.chat.encoding.extending import extend
+    from bytepair.chat.encoding.mapping import ChatRows
     from bytepair.chat.encoding.reserved import escape, unescape
     from bytepair.chat.encoding.splicing import Drift, Splice, splice
     from bytepair.chat.limits import Limits
@@ -43,6 +44,7 @@ _LATER = {
     "ChatExample": "encoding.example",
     "EncodingCache": "encoding.cache",
     "ExampleRows": "batches.example_rows",
+    "ChatRows": "encoding.mapping",
     "Drift": "encoding.splicing",
     "Limits": "limits",
     "Placed": "batches.attention",
@@ -67,6 +69,7 @@ _LATER = {
 
 __all__ = [
     "ChatExample",
+    "ChatRows",
     "Drift",
     "EncodingCache",
     "ExampleRows",

@@ -110,7 +110,7 @@ def splice(
         >>> prompt = tok.encode_chat([user], "chatml", train_on=None, add_generation_prompt=True).input_ids
         >>> sampled = tok.encode(["h", "i", bp.Control("<|im_end|>")])
         >>> made = bp.chat.splice(tok, prompt, sampled, [user, answer], [user], template="chatml")
-        >>> made.kept == len(prompt) + 3, made.drift
+        >>> made.kept == len(prompt) + len(sampled), made.drift
         (True, None)
     """
     if not messages or not following:

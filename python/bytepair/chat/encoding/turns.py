@@ -232,7 +232,8 @@ class Turns:
         closing = tail[: common(tail, gap)].rstrip()
         marks: list[str] = _MARKS.findall(closing)
         last = marks[-1] if marks and closing.endswith(marks[-1]) else ""
-        has_only_content = set(self._messages[number]) <= {"role", "name", "content"}
+        named = {name for name, value in self._messages[number].items() if value}
+        has_only_content = named <= {"role", "name", "content"}
         if not closing or (has_only_content and (len(marks) == 1 if last else gap != tail)):
             return closing, last or closing
         mark = self._end_mark(number)
