@@ -87,6 +87,11 @@ def test_what_the_structures_are_known_to_do() -> None:
             assert report[name].holds is holds, (structure.name, name)
 
 
+def test_arguments_that_are_json_are_tried_too() -> None:
+    joined = GOOD.replace("{{ c.function | tojson }}", "{{ c.function.name + c.function.arguments }}")
+    assert bp.chat.check(joined, BYTES)["takes tool calls"].holds
+
+
 def test_a_template_that_takes_nothing_is_an_error() -> None:
     with pytest.raises(bp.TemplateError, match="no"):
         bp.chat.check("{{ raise_exception('no') }}")

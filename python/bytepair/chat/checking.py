@@ -124,8 +124,9 @@ def check(
     return TemplateReport(tuple(findings))
 
 
-def _chat(shape: str) -> list[dict[str, Any]]:
+def _chat(shape: str, *, spelled: bool = False) -> list[dict[str, Any]]:
     """A conversation: U user, A answer, S system, R answer with reasoning, C call, D call with reasoning, T result."""
+    arguments: Any = '{"x": "y"}' if spelled else {"x": "y"}
     letters = iter("abcdefghijkl")
     messages: list[dict[str, Any]] = []
     for at, kind in enumerate(shape):
@@ -135,7 +136,7 @@ def _chat(shape: str) -> list[dict[str, Any]]:
             message["reasoning_content"] = next(letters).upper()
         if kind in "CD":
             # Some templates take ids of nine characters only.
-            call = {"type": "function", "id": f"{at:09}", "function": {"name": "f", "arguments": {"x": "y"}}}
+            call = {"type": "function", "id": f"{at:09}", "function": {"name": "f", "arguments": arguments}}
             message["tool_calls"] = [call]
         if kind == "T":
             message |= {"name": "f", "tool_call_id": f"{at - 1:09}"}
@@ -149,7 +150,12 @@ class _Checker:
     def __init__(self, template: Template, variables: dict[str, Any]) -> None:
         self.template = template
         self.variables = variables
-        self.taken = [chat for chat in map(_chat, _SHAPES) if self.tried(chat)]
+        # Some templates take the arguments of calls as JSON only.
+        self.spells = not self.tried(_chat("UC")) and bool(self.tried(_chat("UC", spelled=True)))
+        self.taken = [chat for chat in map(self.chat, _SHAPES) if self.tried(chat)]
+
+    def chat(self, shape: str) -> list[dict[str, Any]]:
+        return _chat(shape, spelled=self.spells)
 
     def render(self, messages: list[dict[str, Any]], *, prompt: bool = False, tools: Any = None) -> Rendered:
         return render(
@@ -240,8 +246,8 @@ class _Checker:
         cases: list[tuple[str, list[dict[str, Any]], Any, str]] = [
             ("takes a system message", _chat("SUA"), None, "content"),
             ("takes tools", _chat("UA"), _TOOLS, "tools"),
-            ("takes tool calls", _chat("UC"), None, "tool_calls"),
-            ("takes results", _chat("UCTA")[:3], None, "content"),
+            ("takes tool calls", self.chat("UC"), None, "tool_calls"),
+            ("takes results", self.chat("UCT"), None, "content"),
             ("takes reasoning", _chat("UR"), None, "reasoning_content"),
             ("takes parts", parts, None, "content"),
         ]
