@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from bytepair.drawing.characters import escaped, marked, show, show_line
@@ -151,6 +152,8 @@ def text(example: ChatExample, tokenizer: Tokenizer, *, stream: TextIO | None = 
 def reasons(example: ChatExample, *, width: int = 60) -> str:
     """The trained parts of an example and the reason for each, in lines; the rest is counted.
 
+    A line is a call, another field, or text of the template.
+
     Args:
         example: A `ChatExample`.
         width: The most characters of a part that are shown.
@@ -167,14 +170,18 @@ def reasons(example: ChatExample, *, width: int = 60) -> str:
     """
     rows: list[tuple[str, str, str]] = []
     at = 0
-    roles = {span.message: span.role for span in example.spans}
-    for part in example.trained:
-        if part.start > at:
-            rows.append(("", "", _untrained(part.start - at)))
-        head = f"{show_line(roles.get(part.message) or '?', 20)} {part.message}"
-        shown = show_line(example.text[part.start : part.end], width)
-        rows.append((head, part.field or part.why, shown))
-        at = max(at, part.end)
+    roles = {span.message: span.role for span in example.rendered.outline}
+    # The parts of a call are one line.
+    groups = groupby(example.trained, lambda part: (part.message, "/".join((part.field or part.why).split("/")[:2])))
+    for (message, why), group in groups:
+        parts = list(group)
+        start, end = parts[0].start, parts[-1].end
+        if start > at:
+            rows.append(("", "", _untrained(start - at)))
+        head = f"{show_line(roles.get(message) or '?', 20)} {message}"
+        shown = "".join(example.text[part.start : part.end] for part in parts)
+        rows.append((head, why, show_line(shown, width)))
+        at = end
     if at < len(example.text):
         rows.append(("", "", _untrained(len(example.text) - at)))
     left, right = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
