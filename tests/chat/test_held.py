@@ -11,7 +11,7 @@ import pytest
 from fuzz.case import case
 from fuzz.chat_templates import NAMES, Subject, subjects
 from fuzz.chats import check_rendering, conversation, given_to, template_of
-from fuzz.encoded_chats import check_attack, check_escape, check_labels, vocabulary_for
+from fuzz.encoded_chats import check_attack, check_escape, check_labels, check_reserved, vocabulary_for
 
 import bytepair as bp
 from bytepair.chat.rendering.render import render
@@ -65,6 +65,8 @@ def test_attacks(policy: str) -> None:
                 check_escape(subject, chat, vocabulary)
             else:
                 check_attack(subject, chat, vocabulary, made[1], policy)
+            if policy == "text" and not vocabulary.is_folded:
+                check_reserved(subject, chat, vocabulary, made[1])
 
 
 def test_nothing_of_other_messages_is_trained(subject: Subject) -> None:
