@@ -224,7 +224,7 @@ def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: Ch
         messages = reserved.rewritten(messages, escape)
     rendered = _rendered(messages, options)
     places = trusted(rendered)
-    names |= reserved.written(tok, rendered, places)
+    names |= reserved.written(tok, rendered, places, names)
     ids = frozenset(names.values())
     if options.policy == "reject":
         reserved.refuse(tok, messages, options.others, ids)

@@ -30,6 +30,8 @@ Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]
 
 POLICIES = ("reject", "text", "escape", "allow")
 _DEEPEST = 64
+# The templates whose reserved tokens are kept with a tokenizer.
+_MOST_TEMPLATES = 16
 """The maximum nesting of messages, as for rendering."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OTHERS = 'pass policy="text" to encode it as text, "escape" to rewrite it, or "allow" to encode it as the token'
@@ -90,41 +92,55 @@ def _check_depth(depth: int, path: str) -> None:
         )
 
 
+def _added(tok: CompiledTokenizer) -> dict[str, int]:
+    """The added tokens that are not white space, by name."""
+    return cached(tok, "added_by_name", lambda tok: dict(tok.reserved_tokens))
+
+
 def reserved_by(tok: CompiledTokenizer, template: Template, reserve: str | Collection[str]) -> dict[str, int]:
     """The tokens that content must not become, by name: special ones, those in the template's source, and `reserve`.
 
     Raises:
         ValueError: A name in `reserve` is not an added token.
     """
-    known = tok.reserved_tokens
+    known = _added(tok)
     if reserve == "all":
         return dict(known)
     wanted = {reserve} if isinstance(reserve, str) else set(reserve)
     if unknown := sorted(wanted - known.keys()):
         raise ValueError(f'reserve names {unknown[0]!r}, which is no added token; use names of added tokens, or "all"')
-    special = cached(tok, "special_ids", lambda tok: frozenset(tok.special_tokens.values()))
-    texts = [template.source, *(value for value in template.variables.values() if isinstance(value, str))]
-    return {
-        name: id for name, id in known.items() if id in special or name in wanted or any(name in text for text in texts)
-    }
+    kept: dict[str, dict[str, int]] = cached(tok, "reserved_by", lambda _: {})
+    found = kept.get(template.hash)
+    if found is None:
+        special = frozenset(tok.special_tokens.values())
+        texts = [template.source, *(value for value in template.variables.values() if isinstance(value, str))]
+        found = {name: id for name, id in known.items() if id in special or any(name in text for text in texts)}
+        if len(kept) >= _MOST_TEMPLATES:
+            kept.clear()
+        kept[template.hash] = found
+    return {**found, **{name: known[name] for name in wanted}}
 
 
-def written(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> dict[str, int]:
-    """The added tokens that a template wrote, by name; it may put them together from parts."""
-    if len(tok.reserved_tokens) == len(tok.special_tokens):
+def written(
+    tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]], known: dict[str, int]
+) -> dict[str, int]:
+    """The added tokens besides the known ones that a template wrote, by name; it may put them together from parts."""
+    if len(_added(tok)) == len(known):
         return {}
-    ids = {id for id, *_ in _core.find_added(tok, rendered.text, trusted)}
-    return {name: id for name, id in tok.reserved_tokens.items() if id in ids}
+    ids = {id for id, *_ in _core.find_added(tok, rendered.text, trusted)} - set(known.values())
+    return {name: id for name, id in _added(tok).items() if id in ids} if ids else {}
 
 
 def matching(
     tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]], reserved: Collection[int]
 ) -> list[tuple[int, int]]:
     """The parts of a text in which added tokens may be matched: the trusted ones, and each that is not reserved."""
-    if len(reserved) == len(tok.reserved_tokens):
+    if len(reserved) == len(_added(tok)):
         return trusted
     text = rendered.text
     free = [(start, end) for id, start, end in _core.find_added(tok, text) if id not in reserved]
+    if not free:
+        return trusted
     found = joined([*trusted, *free])
     inside = {match for match in _core.find_added(tok, text, found) if match[0] in reserved}
     # Together with the template's text beside it, a part could form a reserved token.
@@ -216,9 +232,9 @@ def escape(tok: CompiledTokenizer, text: str) -> str:
         >>> escape(tok, "<|e|> and < |e|>"), unescape(tok, "< |e|> and <  |e|>")
         ('< |e|> and <  |e|>', '<|e|> and < |e|>')
     """
-    pattern = _pattern(tuple(tok.reserved_tokens))
+    pattern = _pattern(tuple(_added(tok)))
     escaped = pattern.sub(r"\g<0> ", text) if pattern else text
-    known = set(tok.reserved_tokens.values())
+    known = set(_added(tok).values())
     left = next((text for id, *_ in _core.find_added(tok, escaped) if id in known), None)
     if left is not None or unescape(tok, escaped) != text:
         raise SpecialTokenError(
@@ -230,7 +246,7 @@ def escape(tok: CompiledTokenizer, text: str) -> str:
 
 def unescape(tok: CompiledTokenizer, text: str) -> str:
     """Undo `escape`."""
-    pattern = _pattern(tuple(tok.reserved_tokens), " ")
+    pattern = _pattern(tuple(_added(tok)), " ")
     return pattern.sub(lambda found: found[0][:-1], text) if pattern else text
 
 
