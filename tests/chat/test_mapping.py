@@ -43,7 +43,7 @@ def test_missing_fields_of_a_table_do_not_count(chat_tok: bp.Tokenizer) -> None:
 def test_workers_can_receive_it(chat_tok: bp.Tokenizer) -> None:
     template = bp.chat.Template(TOOLED, variables={"eos_token": "</s>"}, name="own")
     rows = pickle.loads(pickle.dumps(bp.chat.ChatRows(chat_tok, template, max_length=30)))
-    assert (rows.template, rows.template.name) == (template, "own")
+    assert (rows.options.template, rows.options.template.name) == (template, "own")
     assert rows({"messages": CHAT}) == bp.chat.ChatRows(chat_tok, template, max_length=30)({"messages": CHAT})
     example = pickle.loads(pickle.dumps(chat_tok.encode_chat(CHAT, template)))
     assert (example.text, example.trained) == (
@@ -57,3 +57,7 @@ def test_what_is_no_row_is_refused(chat_tok: bp.Tokenizer) -> None:
         bp.chat.ChatRows(chat_tok, "chatml")({"text": "x"})
     with pytest.raises(TypeError, match="tools is a column"):
         bp.chat.ChatRows(chat_tok, "chatml", tools=[])
+    with pytest.raises(TypeError, match="trains"):
+        bp.chat.ChatRows(chat_tok, "chatml", trains=True)
+    with pytest.raises(ValueError, match="policy"):
+        bp.chat.ChatRows(chat_tok, "chatml", policy="none")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bytepair.chat.batches.columns import IGNORED
+from bytepair.chat.encoding.example import ChatOptions, encode_chat
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bytepair.chat.template import Template
-    from bytepair.tokenizer import Tokenizer
+    from bytepair.model.compiled import CompiledTokenizer
+
+
+_COLUMNS = ("tools", "documents")
 
 
 class ChatRows:
@@ -24,7 +29,11 @@ class ChatRows:
         tokenizer: The tokenizer.
         template: As for `Tokenizer.encode_chat`.
         assistant_masks: Whether rows also have ``assistant_masks``: 1 for each trained token.
-        options: The other arguments of `Tokenizer.encode_chat`, the same for all rows.
+        options: The other arguments of `Tokenizer.encode_chat` except ``cache``, the same for all rows.
+
+    Raises:
+        TypeError: An option is unknown, or a column of the rows.
+        ValueError: As `Tokenizer.encode_chat`.
 
     Example:
         >>> import bytepair as bp
@@ -36,15 +45,15 @@ class ChatRows:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, template: Template | str, *, assistant_masks: bool = False, **options: Any
+        self, tokenizer: CompiledTokenizer, template: Template | str, *, assistant_masks: bool = False, **options: Any
     ) -> None:
-        for name in ("tools", "documents", "template"):
+        for name in _COLUMNS:
             if name in options:
                 raise TypeError(f"{name} is a column of the rows")
         self.tokenizer = tokenizer
-        self.template = template
         self.assistant_masks = assistant_masks
-        self.options = options
+        self.options = ChatOptions(template=template, **options)
+        self.options.check()
 
     def __call__(self, row: Mapping[str, Any]) -> dict[str, list[int]]:
         """Encode a row.
@@ -65,8 +74,8 @@ class ChatRows:
                 f"the row has no messages; its columns are {', '.join(map(str, row)) or 'none'}",
                 remedy="rename the column of the conversations to messages",
             )
-        tables = {name: _parsed(name, row.get(name)) for name in ("tools", "documents")}
-        example = self.tokenizer.encode_chat(row["messages"], self.template, **tables, **self.options)
+        tables = {name: _parsed(name, row.get(name)) for name in _COLUMNS}
+        example = encode_chat(self.tokenizer, row["messages"], replace(self.options, **tables))
         made = example.to_dict()
         if self.assistant_masks:
             made["assistant_masks"] = (np.asarray(example.labels) != IGNORED).astype(np.int64).tolist()
