@@ -224,10 +224,12 @@ def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: Ch
         messages = reserved.rewritten(messages, escape)
     rendered = _rendered(messages, options)
     places = trusted(rendered)
-    names |= reserved.written(tok, rendered, places, names)
+    more = reserved.written(tok, rendered, places, names)
+    names |= more
     ids = frozenset(names.values())
     if options.policy == "reject":
-        reserved.refuse(tok, messages, options.others, ids)
+        if more:
+            reserved.refuse(tok, messages, options.others, ids)
         reserved.refuse_across(tok, rendered, places, ids)
     if options.policy == "allow":
         places = [(0, len(rendered.text))] if rendered.text else []

@@ -101,7 +101,9 @@ class Turns:
             self._rows.setdefault(span.message, []).append(row)
         self._shapes: dict[Any, _Shape | None] = {}
         self._settled: set[Any] = set()
-        self._prompts: dict[Any, tuple[str, str] | None] = {}
+        self._prompts: dict[Any, str | None] = {}
+        # The shapes whose prompt is that of another conversation, since the template refuses theirs.
+        self._probed: set[Any] = set()
         self._marks: dict[Any, str | None] = {}
 
     def of(self, number: int, *, marks: bool = True) -> Turn | None:
@@ -280,18 +282,12 @@ class Turns:
         gap = text[begin:first]
         if not gap:
             return first
-        prompt, without = self._prompt(number)
-        start = self._prompted_length(number, gap, prompt, without)
+        start = self._prompted_length(number, gap)
         if heads is not None and (start is None or begin + start < heads):
-            rest = text[heads:first]
-            start = (
-                heads
-                - begin
-                + max(
-                    (size for size in range(len(rest) + 1) if prompt and prompt.endswith(rest[:size])),
-                    default=len(rest),
-                )
-            )
+            # The rest of the header is what the prompt has behind the role, too.
+            rest, given = text[heads:first], self._prompt(number)
+            sizes = [size for size in range(len(rest) + 1) if given.endswith(rest[:size])] if given else [len(rest)]
+            start = heads - begin + max(sizes)
         if start is None:
             if not gap.strip():
                 return first
@@ -301,24 +297,30 @@ class Turns:
             )
         return begin + start
 
-    def _prompt(self, number: int) -> tuple[str | None, str | None]:
-        """The text after the last field before a message, with the prompt for generation and without."""
-        message = self._messages[number - 1] if number else {}
-        key = (number == 0, message.get("role"), frozenset(name for name, value in message.items() if value))
-        if key not in self._prompts:
-            before = self._messages[:number]
-            with_prompt = self._try(before, prompt=True)
-            without = self._try(before, prompt=False)
-            if with_prompt is None or (number == 0 and not with_prompt.text):
-                before = [{"role": "user", "content": _PROBE}]
-                with_prompt, without = self._try(before, prompt=True), self._try(before, prompt=False)
-            found = (with_prompt and _behind(with_prompt, None), without and _behind(without, None))
-            self._prompts[key] = found  # type: ignore[assignment]  # texts, or None
-        return self._prompts[key]  # type: ignore[return-value]  # as above
+    def _prompt(self, number: int, *, without: bool = False) -> str | None:
+        """The text after the last field before a message, with the prompt for generation or without it.
 
-    def _prompted_length(self, number: int, gap: str, prompt: str | None, without: str | None) -> int | None:
+        None if the template refuses that conversation, and another of one message.
+        """
+        message = self._messages[number - 1] if number else {}
+        names = frozenset(name for name, value in message.items() if value)
+        key = (number == 0, message.get("role"), names, without)
+        if key not in self._prompts:
+            shape = key[:-1]
+            rendered = None if shape in self._probed else self._try(self._messages[:number], prompt=not without)
+            if not without and (rendered is None or (number == 0 and not rendered.text)):
+                self._probed.add(shape)
+            if shape in self._probed:
+                rendered = self._try([{"role": "user", "content": _PROBE}], prompt=not without)
+            self._prompts[key] = None if rendered is None else _behind(rendered, None)
+        return self._prompts[key]
+
+    def _prompted_length(self, number: int, gap: str) -> int | None:
         """The length of the part of a gap that the author of a message is given; None if it cannot be known."""
-        prompt = prompt or ""
+        prompt = self._prompt(number) or ""
+        if gap and common(prompt, gap) == len(gap):
+            return len(gap)
+        without = self._prompt(number, without=True)
         own = prompt[0 if without is None else common(without, prompt) :]
         length = common(prompt, gap)
         if own.strip():
