@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,12 @@ def test_a_column_of_labels_is_what_encode_chat_makes(processes: int | None) -> 
     plain = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "thanks"}]
     called = [plain[0], {"role": "assistant", "content": "", "tool_calls": [call]}, {"role": "tool", "content": "42"}]
     tools = [{"name": "look"}]
-    rows = [{"messages": plain, "tools": None}, {"messages": [*called, plain[1]], "tools": json.dumps(tools)}] * 4
+    rows: list[dict[str, Any]] = [
+        {"messages": plain, "tools": None},
+        {"messages": [*called, plain[1]], "tools": json.dumps(tools)},
+    ] * 4
     data = datasets.Dataset.from_list(rows)
     made = data.map(bp.chat.ChatRows(tok, TEMPLATE), remove_columns=data.column_names, num_proc=processes)
     for row, found in zip(rows, made, strict=True):
         given = tools if row["tools"] else None
-        assert found == tok.encode_chat(row["messages"], TEMPLATE, tools=given).to_dict()  # type: ignore[arg-type]
+        assert found == tok.encode_chat(row["messages"], TEMPLATE, tools=given).to_dict()
