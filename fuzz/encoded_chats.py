@@ -36,6 +36,8 @@ def sweep_chats(random: random.Random) -> None:
         check_labels(random, subject, chat, vocabulary, made[1])
         check_attack(subject, chat, vocabulary, made[1], random.choice(["reject", "text"]))
         check_escape(subject, chat, vocabulary)
+        if not vocabulary.is_folded:
+            check_reserved(subject, chat, vocabulary, made[1])
 
 
 def vocabulary_for(random: random.Random, subject: Subject, *, published: bool = True) -> Vocabulary:
@@ -45,7 +47,8 @@ def vocabulary_for(random: random.Random, subject: Subject, *, published: bool =
 
 
 def encoded(subject: Subject, chat: Chat, vocabulary: Vocabulary, **options: Any) -> ChatExample:
-    """The example that bytepair returns."""
+    """The example that bytepair returns, with all added tokens reserved."""
+    options = {"reserve": "all", **options}
     return vocabulary.tok.encode_chat(chat.messages, template_of(subject.name), **given_to(subject, chat), **options)
 
 
@@ -73,13 +76,15 @@ def check_labels(
     # The attacks cover content that a normalizer changes: it has no literal to cut the text at.
     policy = "allow" if vocabulary.is_folded else random.choice(["text", "text", "allow"])
     trained: dict[str, Any] = {"train_end": random.random() < 0.7}
+    # The marks have an oracle of their own, in ``structures.py``.
     if random.random() < 0.2:
         trained["train_on"] = random.sample(("assistant", "user", "tool", "system"), random.randint(1, 2))
     told = bool(subject.ends) and random.random() < 0.4
     ends = () if subject.must_tell and not told else subject.ends
     want = oracle_of(chat, vocabulary, parts, ends, policy=policy, **trained)
-    nothing = all(label == -100 for label in want.labels)
-    options: dict[str, Any] = {"policy": policy, **trained}
+    roles = trained.get("train_on", ("assistant",))
+    nothing = all(label == -100 for label in want.labels) or labels.leaves_out(parts, chat.messages, roles)
+    options: dict[str, Any] = {"policy": policy, "train_marks": False, **trained}
     if told:
         options["end_of_turn"] = subject.ends
     try:
@@ -137,6 +142,26 @@ def check_attack(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Se
         raise AssertionError("taken, though content takes a mark of the template away")
     equal("text", got.text, text)
     check_no_protocol(got, vocabulary, text, places)
+
+
+def check_reserved(subject: Subject, chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part]) -> None:
+    """Without `reserve`, no content becomes a special token, nor one that the template writes.
+
+    Raises:
+        AssertionError: It does.
+    """
+    text = "".join(part.text for part in parts)
+    runs = labels.template_runs(labels.placed(parts))
+    got = encoded(subject, chat, vocabulary, policy="text", train_on=None, reserve=())
+    equal("text", got.text, text)
+    names = {id: name for name, id in got.reserved.items()}
+    special = {row["content"] for row in vocabulary.added if row["special"] and not labels.is_white(row)}
+    equal("special tokens that are not reserved", sorted(special - got.reserved.keys()), [])
+    for id, place in zip(got.input_ids.tolist(), got.offsets.tolist(), strict=True):
+        if id in names:
+            start, end = labels.literal_in(text, names[id], *place)
+            if not any(first <= start and end <= last for first, last in runs):
+                raise AssertionError(f"{names[id]!r} is from {text[start:end]!r} at {start}")
 
 
 def _lost(vocabulary: Vocabulary, text: str, places: Sequence[Placed]) -> Counter[str]:

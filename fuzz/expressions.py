@@ -245,18 +245,18 @@ def expected(source: str) -> str | Exception:
         with warnings.catch_warnings():
             # Python warns of literals in compiled code that cannot work.
             warnings.simplefilter("ignore", SyntaxWarning)
-            return str(renderer_of_transformers()([[MESSAGE]], chat_template=source)[0][0])
+            return str(renderer_of_transformers()([[{"given": MESSAGE}]], chat_template=source)[0][0])
     except Exception as error:
         return error
 
 
 def check_expression(rng: random.Random) -> bool:
     """Whether a random expression renders; equal on both sides or refused by name."""
-    source = "{% set m = messages[0] %}{{ " + expression(rng) + " }}"
+    source = "{% set m = messages[0].given %}{{ " + expression(rng) + " }}"
     theirs = expected(source)
     with case(source=source, theirs=theirs):
         try:
-            ours = render([MESSAGE], source).text
+            ours = render([{"given": MESSAGE}], source).text
         except TemplateError as error:
             if not isinstance(theirs, Exception) and not any(word in str(error) for word in REFUSED):
                 raise

@@ -231,6 +231,17 @@ def expected(
     return Expected(tokens, [token.id if row in rows else -100 for row, token in enumerate(tokens)], straddling)
 
 
+def leaves_out(parts: Sequence[Part], messages: Sequence[Message], train_on: Sequence[str]) -> bool:
+    """Whether the text lacks the calls of a message that is to be trained, or everything of it."""
+    for at, message in enumerate(messages):
+        fields = {(part.field or "").split("/")[0] for part in parts if part.message == at} - {"role", "name"}
+        if message.get("role") in train_on and (
+            (message.get("tool_calls") and "tool_calls" not in fields) or (message.get("content") and not fields)
+        ):
+            return True
+    return False
+
+
 def _generated(parts: Sequence[Placed], message: int) -> list[Placed]:
     """The generated parts around a message's own; adjacent blocks have an empty part of the template between them."""
     block: list[Placed] = []

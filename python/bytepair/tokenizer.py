@@ -390,10 +390,12 @@ class Tokenizer(CompiledTokenizer):
         documents: Sequence[Mapping[str, Any]] | None = None,
         variables: Mapping[str, Any] | None = None,
         add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
         train_on: TrainOn = "assistant",
         train_end: bool = True,
-        train_marks: bool = False,
+        train_marks: bool = True,
         policy: Policy = "reject",
+        reserve: str | Collection[str] = (),
         end_of_turn: str | Collection[str] | None = None,
         add_special_tokens: bool = False,
         max_length: int | None = None,
@@ -414,15 +416,20 @@ class Tokenizer(CompiledTokenizer):
             documents: The documents that the model may look up.
             variables: Further variables of the template, such as ``{"enable_thinking": False}``.
             add_generation_prompt: Whether the text ends with the prompt for an answer.
+            continue_final_message: Whether the text ends inside the last message, for a model to continue; or the field
+                to continue. That message is not trained.
             train_on: The roles whose messages are trained; or a function of number and message that returns whether a
                 message is; or None for nothing. All fields of a message are trained except ``role`` and ``name``; in a
                 template with ``{% generation %}`` blocks, the blocks are.
             train_end: Whether the end of a turn, such as ``<|im_end|>``, is trained too.
-            train_marks: Whether text that the template writes within a turn is trained too, such as ``<tool_call>`` and
-                ``</think>``: from the prompt to the end of the turn. Training of tool calls needs it.
-            policy: The treatment of content that spells an added token, special or not: ``"reject"`` raises, ``"text"``
-                encodes it as text, ``"escape"`` rewrites it (`chat.escape`), ``"allow"`` makes it a token.
-            end_of_turn: The tokens that end a turn; None for the known ones and the template's ``eos_token``.
+            train_marks: Whether the template's text that a model must write is trained too, such as ``<tool_call>`` and
+                ``</think>``, from where the prompt for generation ends.
+            policy: The treatment of content that spells a reserved token, one that is special or that the template
+                writes: ``"reject"`` raises, ``"text"`` encodes it as text, ``"allow"`` makes it a token; ``"escape"``
+                rewrites every added token (`chat.escape`).
+            reserve: The names of more added tokens to reserve; ``"all"`` for all.
+            end_of_turn: The tokens that end a turn; None for what the template writes after the last message of a
+                conversation.
             add_special_tokens: Whether the post-processor adds its tokens. Most templates write them.
             max_length: The most tokens; None for no limit.
             truncation: The side that is cut off a longer text: ``"right"``, ``"left"``, or None to raise.
@@ -436,7 +443,7 @@ class Tokenizer(CompiledTokenizer):
             EncodeError: Content holds a lone surrogate, or a character that the vocabulary lacks.
             LimitError: Truncation would leave nothing that is trained, or the text is too long and `truncation` is
                 None.
-            ValueError: An option is unknown.
+            ValueError: An option is unknown, or there is nothing to continue.
 
         Time is linear in the text, plus that of the template.
 
@@ -457,10 +464,12 @@ class Tokenizer(CompiledTokenizer):
             documents=documents,
             variables=variables,
             add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
             train_on=train_on,
             train_end=train_end,
             train_marks=train_marks,
             policy=policy,
+            reserve=reserve,
             end_of_turn=end_of_turn,
             add_special_tokens=add_special_tokens,
             max_length=max_length,

@@ -7,6 +7,7 @@ import random
 import warnings
 from typing import Any
 
+from fuzz.chats import without_none
 from transformers.utils.chat_template_utils import render_jinja_template
 
 WORDS = [
@@ -115,6 +116,7 @@ def expected(source: str, given: dict[str, Any], special: dict[str, Any]) -> str
         with warnings.catch_warnings():
             # Python warns of literals in compiled code that cannot work.
             warnings.simplefilter("ignore", SyntaxWarning)
-            return str(render_jinja_template([given.pop("messages")], chat_template=source, **given, **named)[0][0])
+            messages = without_none(given.pop("messages"))
+            return str(render_jinja_template([messages], chat_template=source, **given, **named)[0][0])
     except Exception as error:
         return error

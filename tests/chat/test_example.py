@@ -65,7 +65,9 @@ def test_the_first_token_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
 def test_the_end_of_a_turn_can_be_left_out_or_named(chat_tok: bp.Tokenizer) -> None:
     assert trained(chat_tok.encode_chat(CHAT, "chatml", train_end=False)) == ["I am fine, thank you."]
     template = "{% for m in messages %}{{ m.role }}: {{ m.content }} END\n{% endfor %}"
-    assert trained(chat_tok.encode_chat(CHAT, template)) == [" I am fine, thank you."]
+    ended = "".join(trained(chat_tok.encode_chat(CHAT, template)))
+    assert ended.replace(" ", "") == "Iamfine,thankyou.ENDEND"
+    assert trained(chat_tok.encode_chat(CHAT, template, train_end=False)) == [" I am fine, thank you."]
     named = chat_tok.encode_chat(CHAT, template, end_of_turn=("END\n", "never"))
     assert "".join(trained(named)).replace(" ", "") == "Iamfine,thankyou.END\nEND\n"
 
@@ -95,6 +97,34 @@ def test_what_would_teach_nothing_is_refused(chat_tok: bp.Tokenizer) -> None:
         chat_tok.encode_chat(CHAT[:2], "chatml")
     with pytest.raises(bp.TemplateError, match="no token is trained on"):
         chat_tok.encode_chat(CHAT[3:], "chatml", train_end=False)
+
+
+def test_a_message_that_the_template_leaves_out_is_refused(chat_tok: bp.Tokenizer) -> None:
+    call = {"function": {"name": "look", "arguments": {}}}
+    called: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [call]}
+    chat = [CHAT[1], called, {"role": "assistant", "content": "x"}]
+    with pytest.raises(bp.TemplateError, match="nothing of the tool_calls of message 1"):
+        chat_tok.encode_chat(chat, PLAIN)
+    assert trained(chat_tok.encode_chat(chat, PLAIN, train_on=lambda number, _: number == 2)) == ["x<|im_end|>"]
+    silent = "{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}"
+    with pytest.raises(bp.TemplateError, match="nothing of the content of message 2"):
+        chat_tok.encode_chat(CHAT, silent)
+
+
+def test_a_turn_that_cannot_be_known_is_refused(chat_tok: bp.Tokenizer) -> None:
+    # The template takes no conversation that ends with an answer, except this one.
+    picky = "{% if messages|length not in (3, 5) or not add_generation_prompt %}{{ raise_exception('no') }}{% endif %}"
+    with pytest.raises(bp.TemplateError, match=r"so the end of that turn is unknown.*end_of_turn="):
+        chat_tok.encode_chat(CHAT, picky + PLAIN, add_generation_prompt=True)
+    headed = "{{ raise_exception('no') if messages|length != 2 }}" + PLAIN.replace("m.role", "'bot'")
+    with pytest.raises(bp.TemplateError, match=r"where message 1 begins cannot be known.*train_marks=False"):
+        chat_tok.encode_chat(
+            [CHAT[1], {"role": "assistant", "content": "", "thinking": "x"}],
+            "{{ raise_exception('no') if messages|length != 2 or messages[1].content }}"
+            "<|im_start|>bot {{ messages[1].thinking }}",
+            end_of_turn="<|im_end|>",
+        )
+    assert trained(chat_tok.encode_chat(CHAT[1:3], headed)) == ["I am fine, thank you.<|im_end|>"]
 
 
 BLOCKS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' %}"
@@ -156,14 +186,20 @@ CALLS: list[dict[str, Any]] = [
 ]
 
 
-def test_calls_and_thinking_are_content_and_marks_are_trained_on_if_asked(chat_tok: bp.Tokenizer) -> None:
-    example = chat_tok.encode_chat(CALLS, TOOLS)
+def test_calls_and_thinking_are_trained_with_their_marks(chat_tok: bp.Tokenizer) -> None:
+    example = chat_tok.encode_chat(CALLS, TOOLS, train_marks=False)
     arguments = '{"where": "there", "n": 3, "deep": null}'
     assert trained(example) == ["how?", "look", arguments, "<|im_end|>", "thank you<|im_end|>"]
-    whole = chat_tok.encode_chat(CALLS, TOOLS, train_marks=True)
+    whole = chat_tok.encode_chat(CALLS, TOOLS)
     call = f"<think>\nhow?\n</think>\n\n<tool_call>\nlook: {arguments}\n</tool_call><|im_end|>"
     assert trained(whole) == [call, "thank you<|im_end|>"]
-    unended = chat_tok.encode_chat(CALLS, TOOLS, train_marks=True, train_end=False)
+    assert [(whole.text[part.start : part.end], part.why, part.field) for part in whole.trained[:4]] == [
+        ("<think>\n", "mark", None),
+        ("how?", "field", "thinking"),
+        ("\n</think>\n\n<tool_call>\n", "mark", None),
+        ("look", "field", "tool_calls/0/name"),
+    ]
+    unended = chat_tok.encode_chat(CALLS, TOOLS, train_end=False)
     assert trained(unended) == [call.removesuffix("<|im_end|>"), "thank you"]
 
 
@@ -171,7 +207,7 @@ def test_tokens_of_content_and_template_are_trained_on_and_told(chat_tok: bp.Tok
     # "ends" with a full stop and two line ends behind it are two tokens, of which the template writes a part.
     template = "{% for m in messages %}{{ m.content }}\n\n{% endfor %}"
     chat = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "Hello th"}]
-    example = chat_tok.encode_chat(chat, template.replace("}}\n", "}}ere\n"))
+    example = chat_tok.encode_chat(chat, template.replace("}}\n", "}}ere\n"), train_end=False)
     assert example.straddling
     for row in example.straddling:
         start, end = example.offsets[row]

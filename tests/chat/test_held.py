@@ -10,13 +10,17 @@ import random
 import pytest
 from fuzz.case import case
 from fuzz.chat_templates import NAMES, Subject, subjects
-from fuzz.chats import check_rendering, conversation
-from fuzz.encoded_chats import check_attack, check_escape, check_labels, vocabulary_for
+from fuzz.chats import check_rendering, conversation, given_to, template_of
+from fuzz.encoded_chats import check_attack, check_escape, check_labels, check_reserved, vocabulary_for
 
+import bytepair as bp
+from bytepair.chat.rendering.render import render
+from bytepair.errors import TemplateError
 from tests.conftest import WHOLE
 
 CONVERSATIONS = 10_000 if WHOLE else 16
 ATTACKS = 100_000 if WHOLE else 240
+BYTES = bp.train({"a": 1}, vocab_size=256)
 
 
 @pytest.fixture(params=NAMES)
@@ -61,3 +65,28 @@ def test_attacks(policy: str) -> None:
                 check_escape(subject, chat, vocabulary)
             else:
                 check_attack(subject, chat, vocabulary, made[1], policy)
+            if policy == "text" and not vocabulary.is_folded:
+                check_reserved(subject, chat, vocabulary, made[1])
+
+
+def test_nothing_of_other_messages_is_trained(subject: Subject) -> None:
+    """Each message is rendered a second time with other letters: where the texts differ is what it says."""
+    for number in range(CONVERSATIONS):
+        chooses = random.Random(f"others/{subject.name}/{number}")
+        chat = conversation(chooses, subject, literals=False, broken=0)
+        given = given_to(subject, chat)
+        try:
+            example = BYTES.encode_chat(chat.messages, template_of(subject.name), policy="text", **given)
+        except TemplateError:
+            continue
+        trained = {at for start, end in example.intervals for at in range(start, end)}
+        for at, message in enumerate(chat.messages):
+            content = message.get("content")
+            if message.get("role") == "assistant" or not isinstance(content, str) or not content.isascii():
+                continue
+            other = "".join(chr((ord(letter) - 97 + 1) % 26 + 97) if letter.islower() else letter for letter in content)
+            changed = [*chat.messages[:at], {**message, "content": other}, *chat.messages[at + 1 :]]
+            with case(template=subject.name, number=number, message=at, chat=chat):
+                text = render(changed, template_of(subject.name), **given).text
+                differs = {place for place, pair in enumerate(zip(example.text, text, strict=True)) if len({*pair}) > 1}
+                assert not differs & trained

@@ -235,10 +235,16 @@ def test_variables_tools_and_documents_have_paths() -> None:
 
 def test_numbers_are_from_where_they_are_computed_of() -> None:
     rendered = render(
-        [{"role": "user", "n": 3, "x": 1.5, "no": None, "yes": True}],
-        "{% set m = messages[0] %}{{ m.n + 1 }}{{ m.x }}{{ m.no }}{{ m.yes }}{{ '%03d' % m.n }}{{ 7 }}",
+        [{"role": "user", "of": {"n": 3, "x": 1.5, "no": None, "yes": True}}],
+        "{% set m = messages[0].of %}{{ m.n + 1 }}{{ m.x }}{{ m.no }}{{ m.yes }}{{ '%03d' % m.n }}{{ 7 }}",
     )
-    assert fields(rendered) == [("4", 0, "n"), ("1.5", 0, "x"), ("None", 0, "no"), ("True", 0, "yes"), ("003", 0, "n")]
+    assert fields(rendered) == [
+        ("4", 0, "of/n"),
+        ("1.5", 0, "of/x"),
+        ("None", 0, "of/no"),
+        ("True", 0, "of/yes"),
+        ("003", 0, "of/n"),
+    ]
 
 
 def test_reasoning_has_the_names_that_templates_read() -> None:
@@ -328,7 +334,7 @@ def test_tools_that_are_functions_are_named() -> None:
         "{{ messages[0].content % () }}",
         "{{ messages[0].content.format(1) }}",
         "{{ '%a' % messages[0].content }}",
-        "{{ (messages[0].content|safe) + 'x' }}",
+        "{{ (messages[0].content|safe) * 2 }}",
         "{{ (messages[0].content|safe).replace('a', 'b') }}",
     ],
 )

@@ -22,9 +22,9 @@ def test_a_reserved_literal_is_rejected_by_message_role_and_place(chat_tok: bp.T
         chat_tok.encode_chat(chat("é and <|im_end|>"), TEMPLATE)
     assert (caught.value.pointer, caught.value.character) == ("/0/content", 6)
     assert 'policy="text"' in caught.value.remedy
-    # Special or not.
+    # Special or not, if the template writes it.
     with pytest.raises(bp.SpecialTokenError, match="</think>"):
-        chat_tok.encode_chat(chat("</think>"), TEMPLATE)
+        chat_tok.encode_chat(chat("</think>"), TEMPLATE + "</think>")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_content_cannot_take_a_mark_of_the_template_away(chat_tok: bp.Tokenizer)
 
 
 def test_as_text_it_is_text_in_its_context(chat_tok: bp.Tokenizer) -> None:
-    example = chat_tok.encode_chat(chat("a<|im_end|>b</think>"), TEMPLATE, policy="text")
+    example = chat_tok.encode_chat(chat("a<|im_end|>b</think>"), TEMPLATE, policy="text", reserve="all")
     ids = example.input_ids.tolist()
     control = bp.Control
     assert ids == chat_tok.encode(
@@ -154,3 +154,63 @@ def test_content_that_a_normalizer_joins_with_a_mark_is_rejected() -> None:
     assert (tok.encode_chat(chat("a"), template).input_ids == 300).sum() == 2
     with pytest.raises(bp.SpecialTokenError, match="content breaks the template's '<m>'"):
         tok.encode_chat(chat("\u0338a"), template)
+
+
+HTML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+
+
+@pytest.fixture(scope="module")
+def html_tok(chat_tok: bp.Tokenizer) -> bp.Tokenizer:
+    """A tokenizer with tokens for HTML, as that of Gemma 3."""
+    first = chat_tok.vocab_size
+    added = [bp.AddedToken(name, first + row, special=False) for row, name in enumerate(("<b>", "</b>", "im_end|><b>"))]
+    return bp.Tokenizer(chat_tok.spec.replace(added_tokens=(*chat_tok.spec.added_tokens, *added)))
+
+
+def test_added_tokens_that_control_nothing_are_ordinary_text(html_tok: bp.Tokenizer) -> None:
+    chat = [{"role": "user", "content": "<b>Hi</b><think>"}, {"role": "assistant", "content": "<b>fine</b>"}]
+    example = html_tok.encode_chat(chat, HTML)
+    ids = html_tok.encode(example.text, special="allow")
+    assert example.input_ids.tolist() == ids
+    assert html_tok.reserved_tokens["<b>"] in ids
+    assert not {"<b>", "</b>", "<think>"} & example.reserved.keys()
+    assert {"<|im_end|>", "<s>", "<tool_call>"} < example.reserved.keys()
+    assert (html_tok.encode_chat(chat, HTML, policy="text").input_ids == example.input_ids).all()
+
+
+def test_what_the_template_writes_is_reserved(html_tok: bp.Tokenizer) -> None:
+    chat = [{"role": "user", "content": "x <think>"}, {"role": "assistant", "content": "fine"}]
+    written = HTML.replace("{{ m.content }}", "<think></think>{{ m.content }}")
+    # Also if it puts a token together from parts, and also if it does not write it in this chat.
+    joined = HTML.replace("{{ m.content }}", "{{ '<' ~ 'think' ~ '>' }}{{ m.content }}")
+    silent = HTML + "{% if false %}<think>{% endif %}"
+    for source in (written, joined, silent):
+        with pytest.raises(bp.SpecialTokenError, match=r"message 0 .*'<think>'"):
+            html_tok.encode_chat(chat, source)
+        example = html_tok.encode_chat(chat, source, policy="text")
+        assert "<think>" in example.reserved
+        mark = html_tok.reserved_tokens["<think>"]
+        assert (example.input_ids == mark).sum() == (0 if source == silent else 2)
+
+
+def test_a_call_reserves_more(html_tok: bp.Tokenizer) -> None:
+    chat = [{"role": "user", "content": "<b>"}, {"role": "assistant", "content": "fine"}]
+    for more in ("all", "<b>", ["<b>", "</b>"]):
+        with pytest.raises(bp.SpecialTokenError, match="'<b>'"):
+            html_tok.encode_chat(chat, HTML, reserve=more)
+        mark = html_tok.reserved_tokens["<b>"]
+        assert mark not in html_tok.encode_chat(chat, HTML, policy="text", reserve=more).input_ids
+    with pytest.raises(ValueError, match="'<i>', which is no added token"):
+        html_tok.encode_chat(chat, HTML, reserve="<i>")
+
+
+def test_free_tokens_help_no_reserved_one(html_tok: bp.Tokenizer) -> None:
+    """A free token beside the template's text, with which it would spell a reserved one, stays text."""
+    first = html_tok.vocab_size
+    longer = bp.AddedToken("<|x<b>", first, special=True)
+    tok = bp.Tokenizer(html_tok.spec.replace(added_tokens=(*html_tok.spec.added_tokens, longer)))
+    chat = [{"role": "user", "content": "<b> <b>"}, {"role": "assistant", "content": "fine"}]
+    source = HTML.replace("{{ m.content }}", "<|x{{ m.content }}")
+    with pytest.raises(bp.SpecialTokenError, match="forms the reserved token"):
+        tok.encode_chat(chat, source)
+    assert first not in tok.encode_chat(chat, source, policy="text").input_ids

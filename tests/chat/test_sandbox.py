@@ -240,7 +240,8 @@ BOMBS = {
     "none": "{{ 'a' + messages[0].none }}",
     "undefined": "{{ nothing.more }}",
     "an index": "{{ messages[9].role }}",
-    "an operand that is safe": "{{ ('<'|safe) + '<' }}",
+    "safe text that doubles": "{% set ns = namespace(x='<'|safe) %}{% for i in range(999) %}"
+    "{% set ns.x = ns.x + (ns.x ~ '<') %}{% endfor %}",
     "raised": "{{ raise_exception('no') }}",
     "raised at length": "{{ raise_exception('no' * 999999) }}",
 }

@@ -269,6 +269,21 @@ def test_chat_templates(tmp_path: Path, small: bp.Tokenizer, settings: dict[str,
     assert (check.status, said in check.detail) == (status, True), check
 
 
+@pytest.mark.parametrize(
+    ("template", "status", "said"),
+    [
+        ("{% for m in messages %}{{ m.content | trim }}{% endfor %}", "pass", "keeps content, takes tools"),
+        ("{{ raise_exception('nothing') }}", "fail", "nothing"),
+    ],
+)
+def test_what_a_chat_template_does(tmp_path: Path, small: bp.Tokenizer, template: str, status: str, said: str) -> None:
+    pytest.importorskip("jinja2")
+    small.save(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
+    check = bp.verify(tmp_path)["chat template does"]
+    assert (check.status, said in check.detail) == (status, True), check
+
+
 class Calling(bp.Tokenizer):
     """A tokenizer whose calls make batches in plain Python."""
 

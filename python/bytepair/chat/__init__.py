@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from bytepair.chat.batches.example_rows import ExampleRows
     from bytepair.chat.batches.packing import flatten, pack
     from bytepair.chat.batches.padding import pad
+    from bytepair.chat.checking import TemplateFinding, TemplateReport, check
     from bytepair.chat.encoding.cache import EncodingCache
     from bytepair.chat.encoding.example import ChatExample
     from bytepair.chat.encoding.extending import extend
+    from bytepair.chat.encoding.mapping import ChatRows
     from bytepair.chat.encoding.reserved import escape, unescape
+    from bytepair.chat.encoding.splicing import Drift, Splice, splice
     from bytepair.chat.limits import Limits
     from bytepair.chat.rendering.render import render
     from bytepair.chat.rendering.spans import Rendered, Span
@@ -41,12 +44,18 @@ _LATER = {
     "ChatExample": "encoding.example",
     "EncodingCache": "encoding.cache",
     "ExampleRows": "batches.example_rows",
+    "ChatRows": "encoding.mapping",
+    "Drift": "encoding.splicing",
     "Limits": "limits",
     "Placed": "batches.attention",
     "Rendered": "rendering.spans",
     "Span": "rendering.spans",
+    "Splice": "encoding.splicing",
     "Template": "template",
+    "TemplateFinding": "checking",
+    "TemplateReport": "checking",
     "block_mask": "batches.attention",
+    "check": "checking",
     "cu_seqlens": "batches.attention",
     "escape": "encoding.reserved",
     "extend": "encoding.extending",
@@ -54,19 +63,26 @@ _LATER = {
     "pack": "batches.packing",
     "pad": "batches.padding",
     "render": "rendering.render",
+    "splice": "encoding.splicing",
     "unescape": "encoding.reserved",
 }
 
 __all__ = [
     "ChatExample",
+    "ChatRows",
+    "Drift",
     "EncodingCache",
     "ExampleRows",
     "Limits",
     "Placed",
     "Rendered",
     "Span",
+    "Splice",
     "Template",
+    "TemplateFinding",
+    "TemplateReport",
     "block_mask",
+    "check",
     "cu_seqlens",
     "escape",
     "extend",
@@ -74,6 +90,7 @@ __all__ = [
     "pack",
     "pad",
     "render",
+    "splice",
     "unescape",
 ]
 

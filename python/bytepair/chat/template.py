@@ -159,9 +159,17 @@ class Template:
     def __hash__(self) -> int:
         return hash(self.hash)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.source, dict(self.variables), self.name)
+
     def __repr__(self) -> str:
         shown = self.name or f"{self.source[:30]!r}{'...' if len(self.source) > 30 else ''}"
         return f"<Template {shown}>"
+
+
+def _restored(source: str, variables: dict[str, Any], name: str | None) -> Template:
+    """A template from its pickled parts."""
+    return Template(source, variables=variables, name=name)
 
 
 def _special(settings: Any) -> dict[str, str]:

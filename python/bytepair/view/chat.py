@@ -9,10 +9,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from bytepair.drawing.characters import escaped, marked, show, show_line
 from bytepair.drawing.layout import is_coloured
+from bytepair.drawing.wording import plural
 from bytepair.view.chat_tokens import ChatCell, ChatGap, cells, instead, name
 from bytepair.view.page import page, write_page
 from bytepair.view.spelling import quote
@@ -145,6 +147,49 @@ def text(example: ChatExample, tokenizer: Tokenizer, *, stream: TextIO | None = 
         line = "│".join(shown_tokens)
         lines.append(f"{who:{margin}} " + (f"\x1b[{style}m{line}\x1b[0m" if has_colours else line))
     return "\n".join(lines)
+
+
+def reasons(example: ChatExample, *, width: int = 60) -> str:
+    """The trained parts of an example and the reason for each, in lines; the rest is counted.
+
+    A line is a call, another field, or text of the template.
+
+    Args:
+        example: A `ChatExample`.
+        width: The most characters of a part that are shown.
+
+    Example:
+        >>> import bytepair as bp
+        >>> tok = bp.train({"a": 1}, vocab_size=256)
+        >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+        >>> template = "{% for m in messages %}{{ m.role }}: {{ m.content }}</s>{% endfor %}"
+        >>> print(reasons(tok.encode_chat(chat, template)))
+                             (23 characters not trained)
+        assistant 1  content Hello
+        assistant 1  end     </s>
+    """
+    rows: list[tuple[str, str, str]] = []
+    at = 0
+    roles = {span.message: span.role for span in example.rendered.outline}
+    # The parts of a call are one line.
+    groups = groupby(example.trained, lambda part: (part.message, "/".join((part.field or part.why).split("/")[:2])))
+    for (message, why), group in groups:
+        parts = list(group)
+        start, end = parts[0].start, parts[-1].end
+        if start > at:
+            rows.append(("", "", _untrained(start - at)))
+        head = f"{show_line(roles.get(message) or '?', 20)} {message}"
+        shown = "".join(example.text[part.start : part.end] for part in parts)
+        rows.append((head, why, show_line(shown, width)))
+        at = end
+    if at < len(example.text):
+        rows.append(("", "", _untrained(len(example.text) - at)))
+    left, right = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    return "\n".join(f"{head:{left}}  {why:{right}} {shown}" for head, why, shown in rows)
+
+
+def _untrained(count: int) -> str:
+    return f"({plural(count, 'character')} not trained)"
 
 
 def _in_terminal(part: ChatCell | ChatGap, colours: dict[tuple[str, str], int]) -> tuple[str, str, str]:

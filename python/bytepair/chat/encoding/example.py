@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from bytepair.call.post_processing import post_processor
 from bytepair.chat.batches.columns import IGNORED
 from bytepair.chat.encoding import labels as labelling
 from bytepair.chat.encoding import reserved
-from bytepair.chat.rendering.render import render
+from bytepair.chat.encoding.turns import Turns
+from bytepair.chat.rendering.render import render, template_of
+from bytepair.drawing.display import draw
 from bytepair.errors import LimitError, TemplateError
 from bytepair.formats.native import fingerprint_of
 
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair.chat.encoding.cache import EncodingCache
-    from bytepair.chat.encoding.labels import Interval, TrainOn
+    from bytepair.chat.encoding.labels import Interval, Trained, TrainOn
     from bytepair.chat.encoding.reserved import Policy
     from bytepair.chat.limits import Limits
     from bytepair.chat.rendering.spans import Rendered, Span
@@ -50,10 +52,12 @@ class ChatOptions:
     documents: Any = None
     variables: Mapping[str, Any] | None = None
     add_generation_prompt: bool = False
+    continue_final_message: bool | str = False
     train_on: TrainOn = "assistant"
     train_end: bool = True
-    train_marks: bool = False
+    train_marks: bool = True
     policy: Policy = "reject"
+    reserve: str | Collection[str] = ()
     end_of_turn: str | Collection[str] | None = None
     add_special_tokens: bool = False
     max_length: int | None = None
@@ -93,6 +97,8 @@ class ChatExample:
         offsets: The start and end of each token in `text`, in characters; shape (n, 2).
         rendered: The text and its spans.
         intervals: The trained spans of `text`: start and end in characters.
+        trained: The parts of these spans, each with the reason why it is trained.
+        reserved: The tokens that content must not become, by name.
         straddling: The indices of labelled tokens that are only partly inside the trained span.
         dropped: The number of tokens that truncation removed.
         differs_at: In an extended example, the index of the first token that differs from encoding all messages at
@@ -107,6 +113,8 @@ class ChatExample:
     offsets: Ints
     rendered: Rendered
     intervals: tuple[Interval, ...]
+    trained: tuple[Trained, ...]
+    reserved: Mapping[str, int] = field(repr=False)
     straddling: tuple[int, ...]
     dropped: int = 0
     differs_at: int | None = None
@@ -131,6 +139,20 @@ class ChatExample:
         """0, 1, 2, ...: the positions of an example without padding."""
         return np.arange(len(self.input_ids), dtype=np.int64)
 
+    def reasons(self) -> str:
+        """Draw the trained parts of the text and the reason for each, in lines.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"hi": 5}, vocab_size=259, special_tokens=["<|im_start|>", "<|im_end|>"])
+            >>> print(tok.encode_chat([{"role": "assistant", "content": "hi"}], "chatml").reasons())
+                               (22 characters not trained)
+            assistant 0  block hi
+            assistant 0  end   <|im_end|>
+                               (1 character not trained)
+        """
+        return draw(self, "chat.reasons")
+
     def to_dict(self) -> dict[str, list[int]]:
         """Return ``input_ids``, ``attention_mask`` and ``labels`` as lists, for the row of a data set."""
         return {name: getattr(self, name).tolist() for name in ("input_ids", "attention_mask", "labels")}
@@ -149,10 +171,11 @@ def encode_chat(
         documents=reserved.copied(options.documents),
         variables=reserved.copied(options.variables),
     )
-    rendered = rendered_safely(tok, messages, options)
-    intervals = trained_intervals(messages, rendered, options)
-    make = partial(_arrays, tok, rendered, intervals, options)
-    arrays = make() if cache is None else cache.get_or_make(_key(tok, rendered, intervals, options), make)
+    safe = rendered_safely(tok, messages, options)
+    rendered, parts = safe.rendered, safe.parts
+    intervals = labelling.joined((part.start, part.end) for part in parts)
+    make = partial(_arrays, tok, safe, intervals, options)
+    arrays = make() if cache is None else cache.get_or_make(_key(tok, safe, intervals, options), make)
     example = ChatExample(
         input_ids=arrays["input_ids"],
         attention_mask=np.ones(len(arrays["input_ids"]), dtype=np.int64),
@@ -160,6 +183,8 @@ def encode_chat(
         offsets=arrays["offsets"],
         rendered=rendered,
         intervals=tuple(intervals),
+        trained=tuple(parts),
+        reserved=safe.reserved,
         straddling=tuple(arrays["straddling"].tolist()),
         dropped=int(arrays["dropped"]),
         messages=messages,
@@ -169,11 +194,24 @@ def encode_chat(
     return example
 
 
-def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions) -> Rendered:
-    """Render a conversation by its policy for reserved literals; lone surrogates are always refused."""
+class SafeText(NamedTuple):
+    """A rendered text, the parts that are trained, those in which added tokens match, and the reserved tokens."""
+
+    rendered: Rendered
+    parts: list[Trained]
+    places: list[Interval]
+    reserved: dict[str, int]
+
+
+def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: ChatOptions) -> SafeText:
+    """Render a conversation by its policy for reserved literals, and find what is trained.
+
+    Lone surrogates are always refused.
+    """
     reserved.refuse_surrogates(messages, options.others)
+    names = reserved.reserved_by(tok, template_of(options.template), options.reserve)
     if options.policy == "reject":
-        reserved.refuse(tok, messages, options.others)
+        reserved.refuse(tok, messages, options.others, names.values())
     if options.policy == "escape":
         escape = partial(reserved.escape, tok)
         variables = reserved.rewritten(options.others.get("variables", {}), escape)
@@ -185,9 +223,19 @@ def rendered_safely(tok: CompiledTokenizer, messages: Sequence[Any], options: Ch
         )
         messages = reserved.rewritten(messages, escape)
     rendered = _rendered(messages, options)
+    places = trusted(rendered)
+    more = reserved.written(tok, rendered, places, names)
+    names |= more
+    ids = frozenset(names.values())
     if options.policy == "reject":
-        reserved.refuse_across(tok, rendered, trusted(rendered))
-    return rendered
+        if more:
+            reserved.refuse(tok, messages, options.others, ids)
+        reserved.refuse_across(tok, rendered, places, ids)
+    if options.policy == "allow":
+        places = [(0, len(rendered.text))] if rendered.text else []
+    else:
+        places = reserved.matching(tok, rendered, places, ids)
+    return SafeText(rendered, _trained(messages, rendered, options), places, names)
 
 
 def _rendered(messages: Sequence[Any], options: ChatOptions) -> Rendered:
@@ -198,6 +246,7 @@ def _rendered(messages: Sequence[Any], options: ChatOptions) -> Rendered:
         tools=options.tools,
         documents=options.documents,
         add_generation_prompt=options.add_generation_prompt,
+        continue_final_message=options.continue_final_message,
         variables=options.variables,
         now=options.now,
         **bounds,
@@ -213,39 +262,44 @@ def trusted(rendered: Rendered) -> list[Interval]:
     return labelling.joined(
         [
             (span.start, span.end)
-            for span in rendered.spans
+            for span in rendered.outline
             if span.kind == "template" or (span.field == "role" and text[span.start : span.end] in _ROLES)
         ]
     )
 
 
-def trained_intervals(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> list[Interval]:
-    """The trained spans of the text."""
+def _trained(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> list[Trained]:
+    """The trained parts of the text."""
     chosen = labelling.selected(messages, options.train_on)
-    prompt = _prompt(messages[: min(chosen)], options) if options.train_marks and chosen else None
+    if options.continue_final_message:
+        # A message to be continued is a prompt.
+        chosen -= {len(messages) - 1}
+    if not chosen:
+        return []
+    turns = turns_of(messages, rendered, options)
+    return labelling.trained(rendered, chosen, turns, train_end=options.train_end, train_marks=options.train_marks)
+
+
+def turns_of(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) -> Turns:
+    """The turns of a rendered conversation, found when they are asked for."""
     variables = {**rendered.template.variables, **(options.variables or {})}
-    end = labelling.end_pattern(options.end_of_turn, variables.get("eos_token"))
-    return labelling.trained(rendered, chosen, end, train_end=options.train_end, prompt=prompt)
+
+    def render_again(messages: Sequence[Any], prompt: bool) -> Rendered:
+        return _rendered(messages, replace(options, add_generation_prompt=prompt, continue_final_message=False))
+
+    return Turns(
+        rendered,
+        messages,
+        render_again,
+        prompted=options.add_generation_prompt,
+        end=labelling.pattern_of(options.end_of_turn),
+        eos=labelling.pattern_of(variables.get("eos_token")),
+    )
 
 
-def _prompt(messages: Sequence[Any], options: ChatOptions) -> str:
-    """The generation prompt after these messages; empty if it cannot be determined."""
-    # The messages have been checked for reserved literals before.
-    try:
-        without = _rendered(messages, replace(options, add_generation_prompt=False)).text
-        behind = _rendered(messages, replace(options, add_generation_prompt=True)).text
-    except TemplateError:
-        return ""
-    return behind[len(without) :] if behind.startswith(without) else ""
-
-
-def located(tok: CompiledTokenizer, rendered: Rendered, options: ChatOptions) -> tuple[Ints, Ints]:
-    """Encode a rendered text with offsets. Only the template's own text becomes added tokens, unless the policy is
-    ``"allow"``.
-    """
-    text = rendered.text
-    places = trusted(rendered) if options.policy != "allow" else [(0, len(text))] if text else []
-    ids, offsets = _core.locate_trusted(tok, text, places)
+def located(tok: CompiledTokenizer, text: str, places: Sequence[Interval]) -> tuple[Ints, Ints]:
+    """Encode a text with offsets. Added tokens match inside of `places` alone."""
+    ids, offsets = _core.locate_trusted(tok, text, list(places))
     return ids.astype(np.int64), offsets.reshape(-1, 2)
 
 
@@ -256,9 +310,9 @@ def label(offsets: Ints, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints
 
 
 def _arrays(
-    tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], options: ChatOptions
+    tok: CompiledTokenizer, safe: SafeText, intervals: Sequence[Interval], options: ChatOptions
 ) -> dict[str, Ints]:
-    ids, offsets = located(tok, rendered, options)
+    ids, offsets = located(tok, safe.rendered.text, safe.places)
     before, behind = _around(tok, ids, options)
     room = len(ids)
     if options.max_length is not None:
@@ -272,7 +326,7 @@ def _arrays(
     kept, places = ids[keep], offsets[keep]
     labels, straddling = label(places, kept, intervals)
     nothing = np.full(len(before) + len(behind), IGNORED, dtype=np.int64)
-    end = len(rendered.text)
+    end = len(safe.rendered.text)
     at = np.array([(0, 0)] * len(before) + [(end, end)] * len(behind), dtype=np.int64).reshape(-1, 2)
     split = len(before)
     return {
@@ -300,18 +354,18 @@ def _around(tok: CompiledTokenizer, ids: Ints, options: ChatOptions) -> tuple[tu
     return before, behind
 
 
-def _key(tok: CompiledTokenizer, rendered: Rendered, intervals: Sequence[Interval], options: ChatOptions) -> str:
+def _key(tok: CompiledTokenizer, safe: SafeText, intervals: Sequence[Interval], options: ChatOptions) -> str:
     from bytepair.chat.encoding.cache import EncodingCache  # noqa: PLC0415 (only a call with a cache needs it)
 
     return EncodingCache.key(
         tokenizer=fingerprint_of(tok),
-        template=rendered.template.hash,
+        template=safe.rendered.template.hash,
         policy=options.policy,
         add_special_tokens=options.add_special_tokens,
         training=tuple(intervals),
         truncation=None if options.max_length is None else (options.truncation, options.max_length),
-        text=rendered.text,
-        spans=tuple(trusted(rendered)),
+        text=safe.rendered.text,
+        spans=tuple(safe.places),
     )
 
 

@@ -15,8 +15,8 @@ from bytepair.chat.encoding.example import (
     label,
     located,
     rendered_safely,
-    trained_intervals,
 )
+from bytepair.chat.encoding.labels import joined
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
@@ -69,28 +69,29 @@ def extend(
         >>> longer.input_ids[: len(prompt)].tolist() == prompt.input_ids.tolist(), longer.differs_at
         (True, None)
     """
-    options = replace(example.options, add_generation_prompt=add_generation_prompt)
+    options = replace(example.options, add_generation_prompt=add_generation_prompt, continue_final_message=False)
     if example.dropped or options.add_special_tokens or options.max_length is not None:
         raise ValueError("an example can be extended if it was encoded without max_length and add_special_tokens")
     wrote: Ints = np.asarray(() if ids is None else ids, dtype=np.int64)
     fixed = np.concatenate([example.input_ids, wrote])
     places, text = _continued(tok, example, wrote)
     everything = [*example.messages, *reserved.copied(list(messages))]
-    rendered = rendered_safely(tok, everything, options)
+    safe = rendered_safely(tok, everything, options)
+    rendered, parts = safe.rendered, safe.parts
     if not rendered.text.startswith(text):
         raise _changed(example, text, rendered.text)
 
-    all_ids, all_places = located(tok, rendered, options)
+    all_ids, all_places = located(tok, rendered.text, safe.places)
     # The new text is encoded in context if a token boundary falls at the end of the fixed text.
     first = int(np.searchsorted(all_places[:, 0], len(text)))
     if first and all_places[:first, 1].max() > len(text):
-        tail = replace(rendered, text=rendered.text[len(text) :], spans=_behind(rendered.spans, len(text)))
-        new_ids, new_places = located(tok, tail, options)
+        behind = [(max(0, start - len(text)), end - len(text)) for start, end in safe.places if end > len(text)]
+        new_ids, new_places = located(tok, rendered.text[len(text) :], behind)
         new_places = new_places + len(text)
     else:
         new_ids, new_places = all_ids[first:], all_places[first:]
     input_ids, offsets = np.concatenate([fixed, new_ids]), np.concatenate([places, new_places])
-    intervals = trained_intervals(everything, rendered, options)
+    intervals = joined((part.start, part.end) for part in parts)
     labels, straddling = label(offsets, input_ids, intervals)
     extended = ChatExample(
         input_ids=input_ids,
@@ -99,6 +100,8 @@ def extend(
         offsets=offsets,
         rendered=rendered,
         intervals=tuple(intervals),
+        trained=tuple(parts),
+        reserved=safe.reserved,
         straddling=tuple(straddling.tolist()),
         differs_at=_first_difference(input_ids, all_ids),
         messages=everything,
@@ -129,13 +132,6 @@ def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tup
         lengths[-1] = len(decoded)
         places = np.stack([lengths[:-1], lengths[1:]], axis=1)
     return np.concatenate([example.offsets, places.astype(np.int64) + len(example.text)]), example.text + decoded
-
-
-def _behind(spans: Sequence[Any], start: int) -> tuple[Any, ...]:
-    """The spans after an index, relative to it."""
-    return tuple(
-        replace(span, start=max(0, span.start - start), end=span.end - start) for span in spans if span.end > start
-    )
 
 
 def _first_difference(ids: Ints, others: Ints) -> int | None:

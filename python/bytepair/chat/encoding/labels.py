@@ -3,43 +3,25 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from bytepair.chat.encoding.turns import MODELS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from bytepair.chat.rendering.spans import Rendered, Span
+    from bytepair.chat.encoding.turns import Turn, Turns
+    from bytepair.chat.rendering.spans import Rendered
 
     TrainOn: TypeAlias = str | Collection[str] | Callable[[int, Any], bool] | None
 
 Interval: TypeAlias = "tuple[int, int]"
 """A span of the text: start and end in characters."""
-
-# End-of-turn markers of published templates, besides the eos token of the template's configuration.
-ENDS = (
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|eot|>",
-    "<|end|>",
-    "<|return|>",
-    "<|call|>",
-    "<end_of_turn>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<end_of_utterance>",
-    "<｜end▁of▁sentence｜>",
-    "</s>",
-    "<eos>",
-)
-# Fields that head a turn: the model receives them and does not write them.
-_HEADS = ("role", "name")
-_MODELS = ("assistant", "model")
 
 
 def selected(messages: Sequence[Any], train_on: TrainOn) -> frozenset[int]:
@@ -56,114 +38,111 @@ def selected(messages: Sequence[Any], train_on: TrainOn) -> frozenset[int]:
     return frozenset(number for number, message in enumerate(messages) if message.get("role") in roles)
 
 
-def end_pattern(end_of_turn: str | Collection[str] | None, eos_token: Any) -> re.Pattern[str]:
-    """Compile a pattern for the end of a turn: the given markers, or the known ones and the template's eos token."""
-    if end_of_turn is None:
-        ends = {*ENDS, eos_token} if isinstance(eos_token, str) else set(ENDS)
-    else:
-        ends = {end_of_turn} if isinstance(end_of_turn, str) else set(end_of_turn)
-    return re.compile("|".join(re.escape(end) for end in sorted(ends, key=len, reverse=True) if end) or r"(?!)")
+def pattern_of(marks: Any) -> re.Pattern[str] | None:
+    """Compile a pattern for one mark or several; None for None, and for what is no text."""
+    if marks is None:
+        return None
+    texts = [marks] if isinstance(marks, str) else [mark for mark in marks if isinstance(mark, str)]
+    return re.compile("|".join(re.escape(mark) for mark in sorted(texts, key=len, reverse=True) if mark) or r"(?!)")
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A part of the text that is trained, and the reason.
+
+    Attributes:
+        start: The index of its first character.
+        end: The index after its last character.
+        message: The index of the message that causes it.
+        why: ``"field"`` for a field of the message, ``"mark"`` for the template's text that its author writes,
+            ``"end"`` for the mark that ends the turn, ``"block"`` for a ``{% generation %}`` block.
+        field: The path of the field; None for the template's text.
+
+    Example:
+        >>> Trained(5, 9, 1, "field", "content").why
+        'field'
+    """
+
+    start: int
+    end: int
+    message: int
+    why: str
+    field: str | None = None
 
 
 def trained(
-    rendered: Rendered,
-    chosen: frozenset[int],
-    end: re.Pattern[str],
-    *,
-    train_end: bool,
-    prompt: str | None,
-) -> list[Interval]:
-    """Find the trained spans of the text, in order and disjoint.
+    rendered: Rendered, chosen: frozenset[int], turns: Turns, *, train_end: bool, train_marks: bool
+) -> list[Trained]:
+    """Find the trained parts of the text, in order.
 
     Args:
         rendered: The text and its spans.
         chosen: The indices of the messages to train on.
-        end: The pattern for the end of a turn.
+        turns: The turns of the conversation.
         train_end: Whether the end of a turn is trained on as well.
-        prompt: The generation prompt. If given, everything between it and the end of the turn is trained on, the
-            template's own text included; if None, only the content of the messages.
+        train_marks: Whether the template's own text is that a message's author writes.
 
     In messages with ``{% generation %}`` blocks, these blocks are trained on.
+
+    Raises:
+        TemplateError: The beginning or the end of a turn cannot be known.
     """
-    intervals: list[Interval] = []
-    rows: dict[int | None, list[int]] = {}
-    for row, span in enumerate(rendered.spans):
-        rows.setdefault(span.message, []).append(row)
-    for number in sorted(chosen & rows.keys()):
-        own = rows[number]
-        written = [row for row in own if _top(rendered.spans[row]) not in _HEADS]
-        ending = _ending(rendered, own[-1], end)
-        blocks = _blocks(rendered, own, end)
+    parts: list[Trained] = []
+    for number in sorted(chosen):
+        turn = turns.of(number, marks=train_marks and not rendered.has_generation)
+        if turn is None:
+            continue
+        blocks = _blocks(rendered, turn, turns) if rendered.has_generation else []
         if blocks:
-            found = [(start, stop if train_end or not ending else min(stop, ending[0])) for start, stop in blocks]
-        elif rendered.has_generation and rendered.spans[own[0]].role in _MODELS:
+            stop, rest = turn.end or (len(rendered.text), len(rendered.text))
+            parts += [Trained(start, min(end, stop), number, "block") for start, end in blocks if start < stop]
+            if train_end:
+                parts += [Trained(max(start, rest), end, number, "block") for start, end in blocks if end > rest]
+        elif rendered.has_generation and _role(rendered, number) in MODELS:
             # The template marks this turn as not written by the model.
             continue
-        elif prompt is not None and written:
-            found = [
-                (_beginning(rendered, written[0], prompt), ending[0] if ending else rendered.spans[written[-1]].end)
-            ]
         else:
-            found = [(rendered.spans[row].start, rendered.spans[row].end) for row in written]
-        intervals += found
-        if train_end and ending:
-            intervals.append(ending)
-    return joined(intervals)
+            parts += [Trained(start, end, number, "field", field) for start, end, field in turn.fields if start < end]
+            parts += [Trained(start, end, number, "mark") for start, end in turn.marks]
+        if train_end and turn.end:
+            parts.append(Trained(*turn.end, number, "end"))
+    return sorted(parts, key=lambda part: (part.start, part.end))
 
 
-def _top(span: Span) -> str:
-    return (span.field or "").split("/", 1)[0]
+def _role(rendered: Rendered, number: int) -> str | None:
+    return next((span.role for span in rendered.outline if span.message == number), None)
 
 
-def _ending(rendered: Rendered, row: int, end: re.Pattern[str]) -> Interval | None:
-    """The first end-of-turn marker between a turn's last span and the next content; None if there is none."""
-    spans = rendered.spans
-    last = row + 1
-    while last < len(spans) and spans[last].kind == "template":
-        last += 1
-    if last == row + 1:
-        return None
-    found = end.search(rendered.text, spans[row].end, spans[last - 1].end)
-    return found and found.span()
+def _blocks(rendered: Rendered, turn: Turn, turns: Turns) -> list[Interval]:
+    """The generated parts of the text around a message's fields.
 
-
-def _blocks(rendered: Rendered, own: list[int], end: re.Pattern[str]) -> list[Interval]:
-    """The generated parts of the text around a message's spans.
-
-    Adjacent parts of two messages are divided at the end-of-turn marker.
+    Adjacent parts of two messages are divided at the end of the first one's turn.
     """
-    spans = rendered.spans
-    message = spans[own[0]].message
+    spans = rendered.outline
+    number = turn.message
+    last_field = max(end for _, end, _ in turn.fields)
+    own = [row for row, span in enumerate(spans) if span.message == number and span.end <= last_field]
     found: list[Interval] = []
     for row in own:
         if not spans[row].generated or (found and spans[row].start < found[-1][1]):
             continue
         first = last = row
-        while first > 0 and spans[first - 1].generated and spans[first - 1].message in (None, message):
+        while first > 0 and spans[first - 1].generated and spans[first - 1].message in (None, number):
             first -= 1
-        while last + 1 < len(spans) and spans[last + 1].generated and spans[last + 1].message in (None, message):
+        while last + 1 < len(spans) and spans[last + 1].generated and spans[last + 1].message in (None, number):
             last += 1
         start, stop = spans[first].start, spans[last].end
         if first > 0 and spans[first - 1].generated:
-            before = _ending(rendered, first - 1, end)
-            start = before[1] if before else spans[row].start
+            other = spans[first - 1].message
+            before = turns.of(other, marks=False) if other is not None else None
+            start = before.end[1] if before and before.end else spans[row].start
         if last + 1 < len(spans) and spans[last + 1].generated:
-            behind = _ending(rendered, own[-1], end)
-            stop = behind[1] if behind else stop
+            stop = turn.end[1] if turn.end else stop
         found.append((start, stop))
     return found
 
 
-def _beginning(rendered: Rendered, row: int, prompt: str) -> int:
-    """The start of a turn, given its first written span: after the prompt if the prompt precedes the span."""
-    spans, first = rendered.spans, row
-    while first > 0 and (spans[first - 1].kind == "template" or _top(spans[first - 1]) in _HEADS):
-        first -= 1
-    at = rendered.text.rfind(prompt, spans[first].start, spans[row].start) if prompt else -1
-    return spans[row].start if at < 0 else at + len(prompt)
-
-
-def joined(intervals: Sequence[Interval]) -> list[Interval]:
+def joined(intervals: Iterable[Interval]) -> list[Interval]:
     """Sort spans, merge those that touch or overlap, and drop empty ones."""
     found: list[Interval] = []
     for start, end in sorted(intervals):

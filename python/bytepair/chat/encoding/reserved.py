@@ -1,7 +1,7 @@
 """Policies for reserved literals in content: reject, encode as text, escape, or allow.
 
-All added tokens except white space are reserved (`Tokenizer.reserved_tokens`): templates use them as markers, so
-content must not produce them.
+Reserved are special tokens and the added tokens that the template writes: they control the model, so content must not
+produce them. Other added tokens, such as ``<b>``, are text. A call can reserve more.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from bytepair import _core
+from bytepair.chat.encoding.labels import joined
 from bytepair.chat.rendering.plain import plain_value
 from bytepair.errors import EncodeError, SpecialTokenError, TemplateError
 from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from bytepair.chat.rendering.spans import Rendered
+    from bytepair.chat.template import Template
     from bytepair.model.compiled import CompiledTokenizer
 
 Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]
@@ -28,6 +30,8 @@ Policy: TypeAlias = Literal["reject", "text", "escape", "allow"]
 
 POLICIES = ("reject", "text", "escape", "allow")
 _DEEPEST = 64
+# The templates whose reserved tokens are kept with a tokenizer.
+_MOST_TEMPLATES = 16
 """The maximum nesting of messages, as for rendering."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OTHERS = 'pass policy="text" to encode it as text, "escape" to rewrite it, or "allow" to encode it as the token'
@@ -88,8 +92,59 @@ def _check_depth(depth: int, path: str) -> None:
         )
 
 
-def _reserved_ids(tok: CompiledTokenizer) -> frozenset[int]:
-    return cached(tok, "reserved_ids", lambda tok: frozenset(tok.reserved_tokens.values()))
+def _added(tok: CompiledTokenizer) -> dict[str, int]:
+    """The added tokens that are not white space, by name."""
+    return cached(tok, "added_by_name", lambda tok: dict(tok.reserved_tokens))
+
+
+def reserved_by(tok: CompiledTokenizer, template: Template, reserve: str | Collection[str]) -> dict[str, int]:
+    """The tokens that content must not become, by name: special ones, those in the template's source, and `reserve`.
+
+    Raises:
+        ValueError: A name in `reserve` is not an added token.
+    """
+    known = _added(tok)
+    if reserve == "all":
+        return dict(known)
+    wanted = {reserve} if isinstance(reserve, str) else set(reserve)
+    if unknown := sorted(wanted - known.keys()):
+        raise ValueError(f'reserve names {unknown[0]!r}, which is no added token; use names of added tokens, or "all"')
+    kept: dict[str, dict[str, int]] = cached(tok, "reserved_by", lambda _: {})
+    found = kept.get(template.hash)
+    if found is None:
+        special = frozenset(tok.special_tokens.values())
+        texts = [template.source, *(value for value in template.variables.values() if isinstance(value, str))]
+        found = {name: id for name, id in known.items() if id in special or any(name in text for text in texts)}
+        if len(kept) >= _MOST_TEMPLATES:
+            kept.clear()
+        kept[template.hash] = found
+    return {**found, **{name: known[name] for name in wanted}}
+
+
+def written(
+    tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]], known: dict[str, int]
+) -> dict[str, int]:
+    """The added tokens besides the known ones that a template wrote, by name; it may put them together from parts."""
+    if len(_added(tok)) == len(known):
+        return {}
+    ids = {id for id, *_ in _core.find_added(tok, rendered.text, trusted)} - set(known.values())
+    return {name: id for name, id in _added(tok).items() if id in ids} if ids else {}
+
+
+def matching(
+    tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]], reserved: Collection[int]
+) -> list[tuple[int, int]]:
+    """The parts of a text in which added tokens may be matched: the trusted ones, and each that is not reserved."""
+    if len(reserved) == len(_added(tok)):
+        return trusted
+    text = rendered.text
+    free = [(start, end) for id, start, end in _core.find_added(tok, text) if id not in reserved]
+    if not free:
+        return trusted
+    found = joined([*trusted, *free])
+    inside = {match for match in _core.find_added(tok, text, found) if match[0] in reserved}
+    # Together with the template's text beside it, a part could form a reserved token.
+    return found if inside <= set(_core.find_added(tok, text, trusted)) else trusted
 
 
 def _minds_context(tok: CompiledTokenizer) -> bool:
@@ -99,11 +154,11 @@ def _minds_context(tok: CompiledTokenizer) -> bool:
     return in_normalized or any(token.single_word for token in tokens)
 
 
-def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any]) -> None:
+def refuse(tok: CompiledTokenizer, messages: Any, others: dict[str, Any], reserved: Collection[int]) -> None:
     """Raise SpecialTokenError, with message, role, field and character, for a reserved literal in the inputs."""
     for place in input_strings(messages, others):
         for id, start, end in _core.find_added(tok, place.text):
-            if id in _reserved_ids(tok):
+            if id in reserved:
                 raise SpecialTokenError(
                     f"{place} holds the reserved token {place.text[start:end]!r}",
                     remedy=_OTHERS,
@@ -124,7 +179,9 @@ def refuse_surrogates(messages: Any, others: dict[str, Any]) -> None:
             )
 
 
-def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]]) -> None:
+def refuse_across(
+    tok: CompiledTokenizer, rendered: Rendered, trusted: list[tuple[int, int]], reserved: Collection[int]
+) -> None:
     """Raise SpecialTokenError for a rendered text in which content helps to form a reserved token, or breaks one.
 
     Several fields, or content and template, can form one together; a normalizer can join a token of the template with
@@ -134,7 +191,7 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
     standing = _core.find_added(tok, text, trusted)
     known = set(standing)
     for id, start, end in _core.find_added(tok, text):
-        if id in _reserved_ids(tok) and (id, start, end) not in known:
+        if id in reserved and (id, start, end) not in known:
             parts = [
                 span for span in rendered.spans if span.kind == "content" and span.start < end and start < span.end
             ]
@@ -148,7 +205,7 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
         return
     alone = Counter(id for start, end in trusted for id, *_ in _core.find_added(tok, text[start:end]))
     for id in alone - Counter(id for id, *_ in standing):
-        if id in _reserved_ids(tok):
+        if id in reserved:
             raise SpecialTokenError(
                 f"content breaks the template's {tok.token_bytes(id).decode('utf-8', 'replace')!r}: it does not match "
                 "next to this content",
@@ -157,12 +214,12 @@ def refuse_across(tok: CompiledTokenizer, rendered: Rendered, trusted: list[tupl
 
 
 def escape(tok: CompiledTokenizer, text: str) -> str:
-    """Insert a space after the first character of each reserved literal, so that it no longer matches.
+    """Insert a space after the first character of each added token in a text, so that it no longer matches.
 
     A literal that already has such spaces gets one more, so `unescape` restores the text exactly.
 
     Args:
-        tok: The tokenizer, whose added tokens are reserved.
+        tok: The tokenizer.
         text: The text.
 
     Raises:
@@ -175,9 +232,10 @@ def escape(tok: CompiledTokenizer, text: str) -> str:
         >>> escape(tok, "<|e|> and < |e|>"), unescape(tok, "< |e|> and <  |e|>")
         ('< |e|> and <  |e|>', '<|e|> and < |e|>')
     """
-    pattern = _pattern(tuple(tok.reserved_tokens))
+    pattern = _pattern(tuple(_added(tok)))
     escaped = pattern.sub(r"\g<0> ", text) if pattern else text
-    left = next((text for id, *_ in _core.find_added(tok, escaped) if id in _reserved_ids(tok)), None)
+    known = set(_added(tok).values())
+    left = next((text for id, *_ in _core.find_added(tok, escaped) if id in known), None)
     if left is not None or unescape(tok, escaped) != text:
         raise SpecialTokenError(
             "a reserved token in the text cannot be escaped reversibly",
@@ -188,7 +246,7 @@ def escape(tok: CompiledTokenizer, text: str) -> str:
 
 def unescape(tok: CompiledTokenizer, text: str) -> str:
     """Undo `escape`."""
-    pattern = _pattern(tuple(tok.reserved_tokens), " ")
+    pattern = _pattern(tuple(_added(tok)), " ")
     return pattern.sub(lambda found: found[0][:-1], text) if pattern else text
 
 

@@ -5,7 +5,10 @@ The file is long because it checks the inputs and reports each kind of fault by 
 
 from __future__ import annotations
 
+import marshal
 import math
+import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +32,15 @@ if TYPE_CHECKING:
     from bytepair.chat.template import Template
 
 # The fields that hold a message's reasoning; older names are copied to the newer ones, which templates read.
-_REASONING = ("reasoning_content", "thinking", "reasoning")
-_ANY_REASONING = frozenset(_REASONING)
+REASONING = ("reasoning_content", "thinking", "reasoning")
+"""The names of a message's reasoning, the standard one first."""
+_ANY_REASONING = frozenset(REASONING)
 _MOST_BITS = 1 << 13
+# A data set has the same tools in every conversation: their traced values, and the JSON of these, are kept.
+_MOST_KEPT = 8
+_LONGEST_KEPT = 1 << 20
+_kept: OrderedDict[tuple[str, bytes, int], tuple[Any, int]] = OrderedDict()
+_lock = threading.Lock()
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
@@ -89,7 +98,29 @@ class TracedInputs:
                 raise TypeError(f"{name}[{index}] is a function: describe it by a JSON schema")
             if not isinstance(plain_value(table), Mapping):
                 raise TypeError(f"{name}[{index}] is a mapping, not {type(table).__name__}")
-        return self._value(list(tables), self._origin(name), 0)
+        try:
+            # Exact by type, unlike JSON; other types than Python's own are not kept.
+            key = (name, marshal.dumps(tables, 2), self._limits.depth)  # type: ignore[arg-type]  # or it raises
+        except ValueError:
+            return self._value(list(tables), self._origin(name), 0)
+        if len(key[1]) > _LONGEST_KEPT:
+            return self._value(list(tables), self._origin(name), 0)
+        with _lock:
+            found = _kept.get(key)
+            if found is not None:
+                _kept.move_to_end(key)
+        if found is None:
+            before = self._left
+            made = self._value(list(tables), self._origin(name), 0)
+            for table in (made, *made):
+                table._json = {}
+            with _lock:
+                _kept[key] = made, before - self._left
+                while len(_kept) > _MOST_KEPT:
+                    _kept.popitem(last=False)
+            return made
+        self._take(found[1])
+        return found[0]
 
     def _messages(self, messages: Any) -> Any:
         messages = getattr(messages, "messages", messages)
@@ -102,7 +133,8 @@ class TracedInputs:
                 raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
             role = message.get("role")
             self._place = (index, str.__str__(role) if isinstance(role, str) else None)
-            pairs = [self._pair(key, value, "", 1) for key, value in message.items()]
+            # As in transformers, a field that is None is a missing one: templates print None, or fail.
+            pairs = [self._pair(key, value, "", 1) for key, value in message.items() if value is not None]
             if not _ANY_REASONING.isdisjoint(message):
                 pairs = self._with_reasoning(pairs)
             found.append(self._dict(pairs, self._origin("")))
@@ -114,7 +146,7 @@ class TracedInputs:
         known = dict(pairs)
         # None is represented by its traced stand-in.
         empty = TracedNone
-        source = next((name for name in _REASONING if name in known and type(known[name]) is not empty), None)
+        source = next((name for name in REASONING if name in known and type(known[name]) is not empty), None)
         if source is None:
             return pairs
         origin = self._origin(source)

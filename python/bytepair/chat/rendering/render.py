@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.limits import ELEMENT, Limits
+from bytepair.chat.rendering.continuing import field_of, tagged, until_tag
 from bytepair.chat.rendering.inputs import TracedInputs
-from bytepair.chat.rendering.spans import Rendered, Span
+from bytepair.chat.rendering.spans import Rendered
 from bytepair.chat.template import Template
 from bytepair.chat.traced.values import joined, runs_of
 from bytepair.errors import BytepairError, TemplateError
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
-    from bytepair.chat.traced.values import TextOrigin
 
 _TRACED = re.compile(r"(?:bytepair\.chat\.traced\.values\.)?Traced(\w+)")
 
@@ -29,6 +29,7 @@ def render(
     tools: Sequence[Mapping[str, Any]] | None = None,
     documents: Sequence[Mapping[str, Any]] | None = None,
     add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
     variables: Mapping[str, Any] | None = None,
     now: datetime | None = None,
     limits: Limits = Limits(),  # noqa: B008 (frozen)
@@ -44,6 +45,8 @@ def render(
         tools: Descriptions of functions, as JSON schemas.
         documents: Mappings with ``title`` and ``text``.
         add_generation_prompt: Whether to append the beginning of an assistant's message.
+        continue_final_message: Whether the text ends inside the last message, for a model to continue; or the field to
+            continue, such as ``"reasoning_content"``.
         variables: Other variables of the template, such as ``{"enable_thinking": False}``; they override the template's
             own.
         now: The time that ``strftime_now`` formats; by default the current time.
@@ -56,6 +59,7 @@ def render(
         TemplateError: The template is malformed, rejects the messages, exceeds a limit, or cannot be traced; ``line``
             is the line of the template.
         TypeError: An argument has the wrong type.
+        ValueError: There is nothing to continue, or a generation prompt is requested as well.
 
     Example:
         >>> rendered = render([{"role": "user", "content": "Hi"}], "chatml", add_generation_prompt=True)
@@ -71,7 +75,12 @@ def render(
         if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
             raise
         raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
-    template = _template(template)
+    template = template_of(template)
+    field = field_of(continue_final_message)
+    if field:
+        if add_generation_prompt:
+            raise ValueError("continue_final_message and add_generation_prompt cannot be combined")
+        messages = tagged(messages, field, template.source)
     inputs = TracedInputs(limits)
     values = inputs.arguments(messages, tools, documents, template, variables)
     values["add_generation_prompt"] = add_generation_prompt
@@ -88,37 +97,18 @@ def render(
     except Exception as error:
         line = _line(error.__traceback__, FILE_NAME, program.line)
         raise _explained(error, line) from error
-    return Rendered(str.__str__(text), _spans(runs_of(text)), program.has_generation, template)
+    rendered = Rendered(str.__str__(text), runs_of(text), program.has_generation, template)
+    return until_tag(rendered) if field else rendered
 
 
-def _template(template: Template | str) -> Template:
+def template_of(template: Template | str) -> Template:
+    """The template of an argument; TypeError for neither a template nor a text."""
     if isinstance(template, Template):
         return template
     if not isinstance(template, str):
         raise TypeError(f"a template is a Template, the name of one, or its source, not {type(template).__name__}")
     # Every useful source has a tag or a space; the name of a template has neither.
     return Template.named(template) if template.replace("-", "").replace("_", "").isalnum() else Template(template)
-
-
-def _spans(runs: Sequence[tuple[int, TextOrigin]]) -> tuple[Span, ...]:
-    spans = []
-    at = start = 0
-    key: tuple[Any, ...] | None = None
-    last = None
-    for length, origin in runs:
-        if origin is last:
-            at += length
-            continue
-        here = origin.key()
-        last = origin
-        if here != key and (length or origin.kind == "content"):
-            if key is not None:
-                spans.append(Span(start, at, *key))
-            start, key = at, here
-        at += length
-    if key is not None and (at or key[0] == "content"):
-        spans.append(Span(start, at, *key))
-    return tuple(spans)
 
 
 def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], int | None]) -> int | None:

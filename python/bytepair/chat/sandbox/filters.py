@@ -155,7 +155,8 @@ def _format(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> str:
     return percent(runtime, to_text(runtime, value), kwargs or args)
 
 
-def _escaped(runtime: Operations, value: Any, *, again: bool) -> str:
+def escaped(runtime: Operations, value: Any, *, again: bool = False) -> str:
+    """Text with the characters of HTML escaped, marked as safe; safe text as it is, unless `again`."""
     if type(value) is Safe and not again:
         return value
     text = to_text(runtime, value)
@@ -488,12 +489,12 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "d": _default,
     "default": _default,
     "dictsort": _dictsort,
-    "e": lambda runtime, value: _escaped(runtime, value, again=False),
-    "escape": lambda runtime, value: _escaped(runtime, value, again=False),
+    "e": lambda runtime, value: escaped(runtime, value, again=False),
+    "escape": lambda runtime, value: escaped(runtime, value, again=False),
     "filesizeformat": _filesizeformat,
     "first": _first,
     "float": _float,
-    "forceescape": lambda runtime, value: _escaped(runtime, value, again=True),
+    "forceescape": lambda runtime, value: escaped(runtime, value, again=True),
     "format": _format,
     "groupby": _groupby,
     "indent": _indent,

@@ -46,6 +46,7 @@ from bytepair.chat.traced.values import (
     number,
     origin_of,
     plain,
+    runs_of,
     weigh,
     weight,
 )
@@ -445,6 +446,12 @@ class Runtime(filters.Operations):
         return made
 
     def _of_text(self, sign: str, left: Any, right: Any) -> Any:
+        if sign == "+" and isinstance(left, str) and isinstance(right, str) and Safe in (type(left), type(right)):
+            # As markupsafe joins: text that is not safe is escaped.
+            # An escape has at most five characters.
+            self.spend(5 * (weight(left) + weight(right)))
+            made = joined([filters.escaped(self, value) for value in (left, right)])
+            return Safe(made, runs_of(made))
         self._no_operand(left)
         self._no_operand(right)
         if sign == "+" and isinstance(left, str) and isinstance(right, str):
@@ -491,8 +498,8 @@ class Runtime(filters.Operations):
     def _no_operand(self, value: Any) -> None:
         if type(value) is Safe:
             raise TemplateError(
-                "the template joins text marked as safe with other text, which would be escaped",
-                remedy="remove the filter safe, or join with ~",
+                "the template changes text marked as safe, which would be escaped",
+                remedy="remove the filter safe, or join with + or ~",
             )
 
     def _bind_filter(self, name: str, apply: Callable[..., Any]) -> Callable[..., Any]:

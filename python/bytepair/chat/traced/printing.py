@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.jinja import LoopContext, Macro, Namespace, Undefined, namespace_items
+from bytepair.chat.limits import RUN
 from bytepair.chat.traced.values import (
     CONTAINERS,
     TEMPLATE,
@@ -18,6 +19,7 @@ from bytepair.chat.traced.values import (
     Safe,
     Text,
     TextOrigin,
+    TracedDict,
     TracedNone,
     joined,
     merged,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 _escape_unicode = json.encoder.encode_basestring
 _escape_ascii = json.encoder.encode_basestring_ascii
 _WIDEST_INDENT = 100
+# The JSON texts of a tool that are kept: a template writes a tool in one way.
+_MOST_KEPT = 2
 
 
 def to_text(budget: Budget, value: Any) -> str:
@@ -174,41 +178,73 @@ def to_json(  # noqa: PLR0917 (as json.dumps and transformers have it)
     if separators is None or isinstance(separators, TracedNone):
         separators = (", ", ": ") if margin is None else (",", ": ")
     item_separator, key_separator = separators
-    writer = _Json(budget, _escape_ascii if ensure_ascii else _escape_unicode, margin, bool(sort_keys))
-    writer.comma, writer.colon = str(item_separator), str(key_separator)
+    escape = _escape_ascii if ensure_ascii else _escape_unicode
+    options = (escape, margin, bool(sort_keys), (str(item_separator), str(key_separator)))
+    kept: dict[Any, str] | None = getattr(value, "_json", None) if isinstance(value, CONTAINERS) else None
+    if kept is not None and options in kept:
+        made = kept[options]
+        budget.spend(len(made) + weight(made))
+        return made
+    writer = _Json(budget, *options)
     writer.write(value, origin_of(value), 0)
-    return joined(writer.parts)
+    made = "".join(writer.parts)
+    if any(origin is not TEMPLATE for _, origin in writer.runs):
+        made = Text(made, tuple(writer.runs))
+    if kept is not None and len(kept) < _MOST_KEPT:
+        kept[options] = made
+    return made
 
 
 class _Json:
-    """The writer of one JSON text."""
+    """The writer of one JSON text: its parts, and their runs."""
 
-    def __init__(self, budget: Budget, escape: Callable[[str], str], margin: str | None, sort: bool) -> None:
+    __slots__ = ("budget", "colon", "comma", "escape", "last", "margin", "parts", "runs", "sort")
+
+    def __init__(
+        self, budget: Budget, escape: Callable[[str], str], margin: str | None, sort: bool, separators: tuple[str, str]
+    ) -> None:
         self.budget = budget
         self.escape = escape
         self.margin = margin
         self.sort = sort
+        self.comma, self.colon = separators
         self.parts: list[str] = []
-        self.comma = self.colon = ""
+        self.runs: list[Run] = []
+        self.last: TextOrigin | None = None
+
+    def put(self, text: str, origin: TextOrigin) -> None:
+        """Append a text of one origin."""
+        self.parts.append(text)
+        if origin is self.last:
+            self.runs[-1] = (self.runs[-1][0] + len(text), origin)
+        else:
+            self.runs.append((len(text), origin))
+            self.last = origin
 
     def write(self, value: Any, origin: TextOrigin, level: int) -> None:
-        self.budget.spend(16)
-        if isinstance(value, str):
-            self.parts.append(self.string(value))
-        elif isinstance(value, dict):
+        kind = type(value)
+        if kind is Text or isinstance(value, str):
+            self.string(value)
+        elif kind is TracedDict or isinstance(value, dict):
             self.container(value, getattr(value, "_origin", origin), level, "{}")
         elif isinstance(value, list | tuple):
             self.container(value, getattr(value, "_origin", origin), level, "[]")
         else:
-            self.parts.append(placed(self.scalar(value), getattr(value, "_origin", origin)))
+            self.budget.spend(16)
+            self.put(self.scalar(value), getattr(value, "_origin", origin))
 
-    def string(self, text: str) -> str:
-        self.budget.spend(len(text) + weight(text))
+    def string(self, text: str) -> None:
+        runs = text._runs if type(text) is Text else runs_of(text)
+        self.budget.spend(2 * len(text) + RUN * len(runs) + 16)
         whole = self.escape(text)
         self.budget.spend(len(whole))
-        if type(text) is str:
-            return whole
-        return _by_runs(text, whole, lambda part: len(self.escape(part)) - 2)
+        if len(runs) == 1:
+            self.put(whole, runs[0][1])
+            return
+        made = _by_runs(text, whole, lambda part: len(self.escape(part)) - 2)
+        self.parts.append(whole)
+        self.runs += runs_of(made)
+        self.last = None
 
     def scalar(self, value: Any) -> str:
         if value is None or isinstance(value, TracedNone):
@@ -222,36 +258,40 @@ class _Json:
         raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
     def container(self, value: Any, origin: TextOrigin, level: int, brackets: str) -> None:
-        self.budget.enter()
-        self.parts.append(placed(brackets[0], origin))
+        budget, put = self.budget, self.put
+        budget.enter()
+        put(brackets[0], origin)
+        is_dict = brackets == "{}"
         items: Any = value
-        if isinstance(value, dict):
+        if is_dict:
             items = sorted(value.items()) if self.sort else value.items()
         gap = "" if self.margin is None else "\n" + self.margin * (level + 1)
-        at = -1
-        for at, item in enumerate(items):
-            before = (self.comma if at else "") + gap
-            self.budget.spend(len(before))
+        before, between = gap, self.comma + gap
+        here = origin
+        for item in items:
+            budget.spend(len(between) + 16)
             if before:
-                self.parts.append(placed(before, origin))
-            here = origin
-            if brackets == "{}":
-                key, item = item  # noqa: PLW2901 (the item of a dict is a pair)
+                put(before, origin)
+            before = between
+            if is_dict:
+                key, inner = item
                 here = self.key(key, origin)
-                self.parts.append(placed(self.colon, origin))
-            self.write(item, here, level + 1)
-        if at >= 0 and gap:
-            self.budget.spend(len(gap))
-            self.parts.append(placed("\n" + str(self.margin) * level, origin))
-        self.parts.append(placed(brackets[1], origin))
-        self.budget.depth -= 1
+                put(self.colon, origin)
+                self.write(inner, here, level + 1)
+            else:
+                self.write(item, here, level + 1)
+        if value and gap:
+            budget.spend(len(gap))
+            put("\n" + str(self.margin) * level, origin)
+        put(brackets[1], origin)
+        budget.depth -= 1
 
     def key(self, key: Any, origin: TextOrigin) -> TextOrigin:
         """Write a key, and return the origin for a value that records none."""
         if isinstance(key, str):
-            self.parts.append(self.string(key))
+            self.string(key)
             return origin_of(key) if type(key) is not str else origin
         if key is None or isinstance(key, int | float | TracedNone):
-            self.parts.append(self.string(self.scalar(key)))
+            self.string(self.scalar(key))
             return origin
         raise TypeError(f"keys must be str, int, float, bool or None, not {type(key).__name__}")

@@ -138,7 +138,8 @@ class TracedNone:
 class TracedDict(dict[Any, Any]):
     """A dict from the inputs, or one that the template made."""
 
-    __slots__ = ("_origin", "_weight")
+    __slots__ = ("_json", "_origin", "_weight")
+    _json: dict[Any, str]
     _origin: TextOrigin
     _weight: int
 
@@ -146,7 +147,8 @@ class TracedDict(dict[Any, Any]):
 class TracedList(list[Any]):
     """A list from the inputs, or one that the template made."""
 
-    __slots__ = ("_origin", "_weight")
+    __slots__ = ("_json", "_origin", "_weight")
+    _json: dict[Any, str]
     _origin: TextOrigin
     _weight: int
 
@@ -185,12 +187,13 @@ def joined(parts: Iterable[str]) -> str:
                     last = TEMPLATE
             continue
         plain = False
-        for run in part._runs:  # type: ignore[attr-defined]  # else it is a Text
-            if run[1] is last:
-                runs[-1] = (runs[-1][0] + run[0], last)
-            else:
-                runs.append(run)
-                last = run[1]
+        own = part._runs  # type: ignore[attr-defined]  # else it is a Text
+        if own and own[0][1] is last:
+            runs[-1] = (runs[-1][0] + own[0][0], last)
+            runs += own[1:]
+        else:
+            runs += own
+        last = runs[-1][1] if runs else None
     text = "".join(parts)
     return text if plain else Text(text, tuple(runs))
 

@@ -1,4 +1,4 @@
-"""The chat template of a folder against its tokenizer, without running it."""
+"""The chat template of a folder: against its tokenizer, and what it does to conversations."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from bytepair.check.subject import Subject
 from bytepair.check.template import CONTROL, has_jinja, parse_error
 from bytepair.check.verify.checklist import Check, quoted
-from bytepair.errors import ArtifactError, FormatError
+from bytepair.errors import ArtifactError, FormatError, TemplateError
 from bytepair.formats import configs
 
 if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _NAME = "chat template fits"
+_DOES = "chat template does"
 
 _VARIABLE = re.compile(r"\b(bos_token|eos_token|pad_token|unk_token)\b")
 
@@ -36,7 +37,23 @@ def checks(subject: Subject) -> list[Check]:
         return [Check(_NAME, "fail", "; ".join(dict.fromkeys(wrong)))]
     named = {token for text in texts for token in CONTROL.findall(text)}
     parsed = "parsed" if has_jinja() else "not parsed, for jinja2 is not installed"
-    return [Check(_NAME, "pass", f"{len(named)} control tokens that it spells are added tokens; {parsed}")]
+    fits = Check(_NAME, "pass", f"{len(named)} control tokens that it spells are added tokens; {parsed}")
+    return [fits, _behaviour(subject)] if has_jinja() and isinstance(template, str) else [fits]
+
+
+def _behaviour(subject: Subject) -> Check:
+    """What the template does to conversations, by `bytepair.chat.check`; only a template that takes none fails."""
+    # Few tokenizers have a template.
+    from bytepair.chat.checking import check  # noqa: PLC0415
+    from bytepair.chat.template import Template  # noqa: PLC0415
+
+    assert subject.folder is not None
+    try:
+        report = check(Template.read(subject.folder), subject.tokenizer)
+    except TemplateError as error:
+        return Check.of_error(_DOES, error)
+    missing = [finding.name for finding in report.findings if finding.holds is False]
+    return Check(_DOES, "pass", f"not: {', '.join(missing)}" if missing else "all of bytepair.chat.check")
 
 
 def _text(entry: Any) -> str:

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from bytepair.chat.rendering.spans import Rendered
 
-_TAG = "CONTINUE_FINAL_MESSAGE_TAG "
-_REASONING = ("reasoning_content", "thinking", "reasoning")
-
 
 class Chats(State):
     """The methods of a tokenizer for chats."""
@@ -120,21 +117,17 @@ class Chats(State):
         rendered: list[Rendered] = []
         texts = []
         for chat in conversation if is_batch else [conversation]:
-            messages = [_without_none(message) for message in getattr(chat, "messages", chat)]
-            field = ""
-            if continue_final_message:
-                field = continue_final_message if isinstance(continue_final_message, str) else "content"
-                messages = _tagged(messages, field, source)
             one = render(
-                messages,
+                getattr(chat, "messages", chat),
                 source,
                 tools=schemas,
                 documents=documents,
                 add_generation_prompt=add_generation_prompt,
+                continue_final_message=continue_final_message,
                 variables=known,
             )
             rendered.append(one)
-            texts.append(_until_the_tag(one.text) if field else one.text)
+            texts.append(one.text)
         if not tokenize:
             return texts if is_batch else texts[0]
         options = {
@@ -164,39 +157,6 @@ def _is_batch(conversation: Any) -> bool:
     if not conversation:
         raise ValueError("a conversation needs a message")
     return isinstance(conversation[0], (list, tuple)) or hasattr(conversation[0], "messages")
-
-
-def _without_none(message: Any) -> Any:
-    """A message without fields that are None: templates check for missing fields, and would print None."""
-    return {key: value for key, value in message.items() if value is not None} if isinstance(message, dict) else message
-
-
-def _tagged(messages: list[Any], field: str, source: str) -> list[Any]:
-    """The messages with a tag at the end of a field of the last one."""
-    if not messages or messages[-1].get(field) is None:
-        raise ValueError(f"the last message has no {field!r} to continue")
-    # Reasoning is copied to all of its names, and the template may use any of them.
-    if not any(name in source for name in (_REASONING if field in _REASONING else (field,))):
-        raise ValueError(f"the chat template does not use {field!r}, the field to continue")
-    last = dict(messages[-1])
-    if isinstance(last[field], str):
-        last[field] += _TAG
-        return [*messages[:-1], last]
-    blocks = [dict(block) for block in last[field]]
-    block = next((block for block in reversed(blocks) if "text" in block), None)
-    if block is None:
-        raise ValueError("the last message has no text to continue")
-    block["text"] += _TAG
-    last[field] = blocks
-    return [*messages[:-1], last]
-
-
-def _until_the_tag(text: str) -> str:
-    place = text.rfind(_TAG.strip())
-    if place < 0:
-        raise TemplateError("the chat template does not write the whole last message, so it cannot be continued")
-    # If the tag's space is missing, the template trims the message: trim the text likewise.
-    return text[:place] if text.startswith(_TAG, place) else text[:place].rstrip()
 
 
 def _add_masks(made: Any, rendered: list[Rendered], *, is_one: bool, options: dict[str, Any]) -> None:

@@ -1,0 +1,471 @@
+"""Turns: which part of a rendered text a message causes, and which part of that its author writes.
+
+A text alone does not tell where a turn begins and ends, and a template may write a field of one message in the turn of
+another. So the conversation is rendered again: without what follows a message, with the prompt for generation in place
+of it, and with other content in place of its own. The texts are compared mark by mark. One rendering serves all
+messages of the same shape whose text agrees with it.
+
+The file is long because the beginning and the end of a turn are decided by the same comparisons.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair.errors import TemplateError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bytepair.chat.rendering.spans import Rendered, Span
+
+# Fields that head a turn: the model receives them and does not write them.
+_HEADS = ("role", "name")
+MODELS = ("assistant", "model")
+"""The roles that a prompt for generation is for."""
+_MARK = r"<[^<>\s]{1,80}>|\[[^\[\]\s]{1,80}\]"
+_MARKS = re.compile(_MARK)
+_ATOMS = re.compile(f"{_MARK}|.", re.DOTALL)
+# The depth of ``tool_calls/0/function/arguments``: what is below it is one group, whatever the arguments are.
+_ARGUMENTS = 4
+_PROBE = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The part of a text that a message causes, in intervals of characters.
+
+    Attributes:
+        message: The index of the message.
+        fields: Its fields without role and name, in order; a field that another turn repeats is in that turn.
+        marks: The template's own text between them that the message's author writes.
+        end: The mark that ends the turn; None if there is none.
+        tail: The template's text after its last field if the conversation ended there; "" if it cannot be known.
+    """
+
+    message: int
+    fields: tuple[tuple[int, int, str], ...]
+    marks: tuple[tuple[int, int], ...]
+    end: tuple[int, int] | None
+    tail: str = ""
+
+
+class _Group(NamedTuple):
+    """Adjacent spans of one field: its name, and the first and last row."""
+
+    field: str
+    first: int
+    last: int
+
+
+class _Shape(NamedTuple):
+    """A turn at the end of a conversation: its fields, and the template's text after each."""
+
+    fields: tuple[str, ...]
+    tails: tuple[str, ...]
+
+
+class Turns:
+    """Finds the turns of one rendered conversation.
+
+    Args:
+        rendered: The text and its spans.
+        messages: The messages that it was rendered from.
+        render: Renders messages with the same options, with or without the prompt for generation.
+        prompted: Whether the text ends with a prompt for generation.
+        end: A pattern for the ends of turns that the caller names; None to find them.
+        eos: A pattern for the template's own eos token, for templates that end turns only between two of them.
+    """
+
+    def __init__(
+        self,
+        rendered: Rendered,
+        messages: Sequence[Any],
+        render: Callable[[Sequence[Any], bool], Rendered],
+        *,
+        prompted: bool,
+        end: re.Pattern[str] | None,
+        eos: re.Pattern[str] | None,
+    ) -> None:
+        self._rendered = rendered
+        self._messages = messages
+        self._render = render
+        self._prompted = prompted
+        self._end = end
+        self._eos = eos
+        self._rows: dict[int | None, list[int]] = {}
+        for row, span in enumerate(rendered.outline):
+            self._rows.setdefault(span.message, []).append(row)
+        self._shapes: dict[Any, _Shape | None] = {}
+        self._settled: set[Any] = set()
+        self._prompts: dict[Any, str | None] = {}
+        # The shapes whose prompt is that of another conversation, since the template refuses theirs.
+        self._probed: set[Any] = set()
+        self._marks: dict[Any, str | None] = {}
+
+    def of(self, number: int, *, marks: bool = True) -> Turn | None:
+        """The turn of a message; None if the text has nothing of it.
+
+        Args:
+            number: The index of the message.
+            marks: Whether to find the text before and between its fields, too.
+
+        Raises:
+            TemplateError: Where the turn begins or ends cannot be known.
+        """
+        groups = _groups(self._rendered, self._rows.get(number, ()))
+        self._check_written(number)
+        if not groups:
+            return None
+        shape = self._shape(number, groups)
+        own = _matched(groups, shape) if shape else _before_others(self._rendered, groups, number)
+        if not own:
+            raise TemplateError(
+                f"message {number} is in the text, but not where it would be at the end of the conversation",
+                remedy="leave it out with train_on=, or use a template that writes each message in its own turn",
+            )
+        between, end = self._ended(number, shape, own)
+        spans = self._rendered.outline
+        at = spans[own[0][0].first].start
+        before = [(self._start(number, own[0][0].first), at)] if marks else []
+        fields = tuple(
+            (spans[row].start, spans[row].end, spans[row].field or "")
+            for group, _ in own
+            for row in range(group.first, group.last + 1)
+            if spans[row].message == number
+        )
+        written = [(start, stop) for start, stop in (*before, *between) if marks and start < stop]
+        return Turn(number, fields, tuple(written), end, shape.tails[own[-1][1]] if shape else "")
+
+    def _check_written(self, number: int) -> None:
+        """Raise TemplateError if the template leaves out the calls of a message, or all of it."""
+        spans = self._rendered.outline
+        found = {_top(spans[row]) for row in self._rows.get(number, ())} - {*_HEADS}
+        message = self._messages[number]
+        missing = "tool_calls" if message.get("tool_calls") and "tool_calls" not in found else "content"
+        if missing == "tool_calls" or (message.get("content") and not found):
+            raise TemplateError(
+                f"the template writes nothing of the {missing} of message {number}, which is to be trained",
+                remedy="use a template that writes it, or leave the message out with train_on=",
+            )
+
+    # The end of a turn.
+
+    def _shape(self, number: int, groups: Sequence[_Group]) -> _Shape | None:
+        """The turn as the end of a conversation; None if the template refuses such a conversation."""
+        key = (tuple(group.field for group in groups), *self._neighbours(number), frozenset(self._messages[number]))
+        known = self._shapes.get(key)
+        if known and (key in self._settled or self._agrees(known, groups)):
+            return known
+        found = self._shapes[key] = self._shape_of(number)
+        if found == known:
+            # Twice the same, though the text here differs from it: history is written in another way.
+            self._settled.add(key)
+        return found
+
+    def _neighbours(self, number: int) -> tuple[Any, ...]:
+        roles = [message.get("role") for message in self._messages[max(0, number - 1) : number + 2]]
+        return (number == 0, *roles)
+
+    def _agrees(self, shape: _Shape, groups: Sequence[_Group]) -> bool:
+        own = _matched(groups, shape)
+        if not own:
+            return False
+        group, at = own[-1]
+        return _behind(self._rendered, group.last).startswith(shape.tails[at].rstrip())
+
+    def _shape_of(self, number: int) -> _Shape | None:
+        if number == len(self._messages) - 1 and not self._prompted:
+            rendered: Rendered | None = self._rendered
+        else:
+            rendered = self._try(self._messages[: number + 1], prompt=False)
+        if rendered is None:
+            if self._end is None and self._is_model(number):
+                raise TemplateError(
+                    f"the template refuses the conversation up to message {number}, so the end of that turn is unknown",
+                    remedy="pass end_of_turn=, or leave the message out with train_on=",
+                )
+            return None
+        rows = [row for row, span in enumerate(rendered.outline) if span.message == number]
+        groups = _groups(rendered, rows)
+        tails = tuple(_behind(rendered, group.last) for group in groups)
+        return _Shape(tuple(group.field for group in groups), tails)
+
+    def _ended(
+        self, number: int, shape: _Shape | None, own: Sequence[tuple[_Group, int]]
+    ) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
+        """The marks after the first field of a turn, and its end."""
+        spans = self._rendered.outline
+        marks = []
+        for (group, at), (following, _) in pairwise(own):
+            marks += _inside(self._rendered, group)
+            left, right = spans[group.last].end, spans[following.first].start
+            if _is_apart(self._rendered, group.last, following.first):
+                tail = shape.tails[at] if shape else ""
+                right = left + common(tail, _behind(self._rendered, group.last))
+            marks.append((left, right))
+        group, at = own[-1]
+        marks += _inside(self._rendered, group)
+        left = spans[group.last].end
+        gap = _behind(self._rendered, group.last)
+        if self._end is not None:
+            found = self._end.search(gap)
+            if not found:
+                return marks, None
+            return [*marks, (left, left + found.start())], (left + found.start(), left + found.end())
+        closing, mark = self._closing(number, shape.tails[at] if shape else "", gap)
+        cut = left + len(closing) - len(mark)
+        return [*marks, (left, cut)], (cut, cut + len(mark)) if mark else None
+
+    def _closing(self, number: int, tail: str, gap: str) -> tuple[str, str]:
+        """The text that closes a turn, and the mark at its end.
+
+        Args:
+            number: The message.
+            tail: The text after the message at the end of a conversation.
+            gap: The text after it here.
+        """
+        if not tail.strip():
+            found = self._eos.search(gap) if self._eos else None
+            return (gap[: found.end()], found[0]) if found else ("", "")
+        closing = tail[: common(tail, gap)].rstrip()
+        marks: list[str] = _MARKS.findall(closing)
+        last = marks[-1] if marks and closing.endswith(marks[-1]) else ""
+        named = {name for name, value in self._messages[number].items() if value}
+        has_only_content = named <= {"role", "name", "content"}
+        if not closing or (has_only_content and (len(marks) == 1 if last else gap != tail)):
+            return closing, last or closing
+        mark = self._end_mark(number)
+        if mark is None:
+            return closing, last or closing
+        at = closing.find(mark) if mark else -1
+        if at >= 0:
+            return closing[: at + len(mark)], mark
+        # A turn of another kind ends with another mark, as that of a call in harmony.
+        return closing, last if mark and closing == tail.rstrip() else ""
+
+    def _end_mark(self, number: int) -> str | None:
+        """The mark after an assistant's content, also if others follow; "" without one, None if it cannot be known."""
+        role = self._messages[number].get("role")
+        if role not in self._marks:
+            before = self._messages[:number]
+            probe = {"role": role, "content": _PROBE}
+            last = self._try([*before, probe], prompt=False)
+            tail = None if last is None else _tail_of(last, number)
+            more = self._try([*before, probe, {"role": "user", "content": _PROBE}], prompt=False)
+            following = None if more is None else _tail_of(more, number)
+            self._marks[role] = _last_mark(tail, following)
+        return self._marks[role]
+
+    # The beginning of a turn.
+
+    def _start(self, number: int, row: int) -> int:
+        """Where the author of a message begins to write, before its first field."""
+        spans, text = self._rendered.outline, self._rendered.text
+        first = spans[row].start
+        if not self._is_model(number):
+            return first
+        before = row
+        heads = None
+        while before > 0 and (not _is_written(spans[before - 1]) or spans[before - 1].message == number):
+            before -= 1
+            if (
+                spans[before].message == number
+                and _top(spans[before]) in _HEADS
+                and spans[before].start < spans[before].end
+            ):
+                heads = max(heads or 0, spans[before].end)
+        begin = spans[before - 1].end if before else 0
+        gap = text[begin:first]
+        if not gap:
+            return first
+        start = self._prompted_length(number, gap)
+        if heads is not None and (start is None or begin + start < heads):
+            # The rest of the header is what the prompt has behind the role, too.
+            rest, given = text[heads:first], self._prompt(number)
+            sizes = [size for size in range(len(rest) + 1) if given.endswith(rest[:size])] if given else [len(rest)]
+            start = heads - begin + max(sizes)
+        if start is None:
+            if not gap.strip():
+                return first
+            raise TemplateError(
+                f"where message {number} begins cannot be known: the prompt for generation is not in {gap[-60:]!r}",
+                remedy="leave the message out with train_on=, or pass train_marks=False",
+            )
+        return begin + start
+
+    def _prompt(self, number: int, *, without: bool = False) -> str | None:
+        """The text after the last field before a message, with the prompt for generation or without it.
+
+        None if the template refuses that conversation, and another of one message.
+        """
+        message = self._messages[number - 1] if number else {}
+        names = frozenset(name for name, value in message.items() if value)
+        key = (number == 0, message.get("role"), names, without)
+        if key not in self._prompts:
+            shape = key[:-1]
+            rendered = None if shape in self._probed else self._try(self._messages[:number], prompt=not without)
+            if not without and (rendered is None or (number == 0 and not rendered.text)):
+                self._probed.add(shape)
+            if shape in self._probed:
+                rendered = self._try([{"role": "user", "content": _PROBE}], prompt=not without)
+            self._prompts[key] = None if rendered is None else _behind(rendered, None)
+        return self._prompts[key]
+
+    def _prompted_length(self, number: int, gap: str) -> int | None:
+        """The length of the part of a gap that the author of a message is given; None if it cannot be known."""
+        prompt = self._prompt(number) or ""
+        if gap and common(prompt, gap) == len(gap):
+            return len(gap)
+        without = self._prompt(number, without=True)
+        own = prompt[0 if without is None else common(without, prompt) :]
+        length = common(prompt, gap)
+        if own.strip():
+            if length > len(prompt) - len(own):
+                return length
+            return _after_prefix(gap, own)
+        # Without a prompt, a header is what every answer begins with.
+        probe = self._try([*self._messages[:number], {"role": "assistant", "content": _PROBE}], prompt=False)
+        if probe is None:
+            return None
+        rows = [row for row, span in enumerate(probe.outline) if span.message == number]
+        groups = _groups(probe, rows)
+        if not groups:
+            return None
+        at = groups[0].first
+        last = at
+        while last > 0 and (not _is_written(probe.outline[last - 1]) or probe.outline[last - 1].message == number):
+            last -= 1
+        begin = probe.outline[last - 1].end if last else 0
+        return max(common(probe.text[begin : probe.outline[at].start], gap), length if gap.startswith(prompt) else 0)
+
+    def _is_model(self, number: int) -> bool:
+        return self._messages[number].get("role") in MODELS
+
+    def _try(self, messages: Sequence[Any], *, prompt: bool) -> Rendered | None:
+        try:
+            return self._render(messages, prompt)
+        except TemplateError:
+            return None
+
+
+def _top(span: Span) -> str:
+    return (span.field or "").split("/", 1)[0]
+
+
+def _is_written(span: Span) -> bool:
+    """Whether it is content, and not empty."""
+    return span.kind == "content" and span.start < span.end
+
+
+def _groups(rendered: Rendered, rows: Sequence[int]) -> list[_Group]:
+    """The fields of a message in a text, without role and name; empty ones only if there is no other."""
+    spans = rendered.outline
+    fields = [row for row in rows if _top(spans[row]) not in _HEADS]
+    rows = [row for row in fields if _is_written(spans[row])] or fields[-1:]
+    found: list[_Group] = []
+    for row in rows:
+        path = (spans[row].field or "").split("/")
+        name = "/".join(path[:_ARGUMENTS])
+        is_deep = len(path) > _ARGUMENTS or (path[0] == "tool_calls" and len(path) == _ARGUMENTS)
+        joins = is_deep and path[-1] not in _HEADS and found and found[-1].field == name
+        if joins and not _is_apart(rendered, found[-1].last, row):
+            found[-1] = found[-1]._replace(last=row)
+            continue
+        found.append(_Group(name, row, row))
+    return found
+
+
+def _inside(rendered: Rendered, group: _Group) -> list[tuple[int, int]]:
+    """The template's text between the spans of a group."""
+    spans = rendered.outline
+    return [
+        (spans[row].start, spans[row].end) for row in range(group.first, group.last) if spans[row].kind == "template"
+    ]
+
+
+def _is_apart(rendered: Rendered, left: int, right: int) -> bool:
+    """Whether there is content of others between two spans of a message."""
+    spans = rendered.outline
+    number = spans[left].message
+    return any(_is_written(span) and span.message != number for span in spans[left + 1 : right])
+
+
+def _matched(groups: Sequence[_Group], shape: _Shape) -> list[tuple[_Group, int]]:
+    """The groups that are in the turn itself, each with its place in the shape; others repeat them elsewhere."""
+    own = []
+    at = 0
+    for group in groups:
+        if group.field in shape.fields[at:]:
+            at = shape.fields.index(group.field, at) + 1
+            own.append((group, at - 1))
+    return own
+
+
+def _before_others(rendered: Rendered, groups: Sequence[_Group], number: int) -> list[tuple[_Group, int]]:
+    """The groups before the first field of a later message."""
+    later = (
+        row
+        for row, span in enumerate(rendered.outline)
+        if span.message is not None and span.message > number and _is_written(span) and _top(span) not in _HEADS
+    )
+    first = next(later, len(rendered.outline))
+    return [(group, at) for at, group in enumerate(groups) if group.last < first]
+
+
+def _behind(rendered: Rendered, row: int | None) -> str:
+    """The template's text after a span, or after the last content, up to the next content."""
+    spans = rendered.outline
+    if row is None:
+        row = next((row for row in range(len(spans) - 1, -1, -1) if _is_written(spans[row])), -1)
+    last = row + 1
+    while last < len(spans) and not _is_written(spans[last]):
+        last += 1
+    begin = spans[row].end if row >= 0 else 0
+    return rendered.text[begin : spans[last].start if last < len(spans) else len(rendered.text)]
+
+
+def _tail_of(rendered: Rendered, number: int) -> str | None:
+    """The text after the content of a message."""
+    rows = [row for row, span in enumerate(rendered.outline) if span.message == number and _top(span) not in _HEADS]
+    return _behind(rendered, rows[-1]) if rows else None
+
+
+def _last_mark(tail: str | None, following: str | None) -> str | None:
+    """The mark that ends a turn, by the text after it at the end of a conversation and before a user's message."""
+    if tail is None:
+        return None
+    shared = "" if following is None else tail[: common(tail, following)].rstrip()
+    marks: list[str] = _MARKS.findall(shared or tail)
+    # What follows the mark in both is the end of the conversation; without a common mark, the first one ends the turn.
+    return marks[-1 if shared else 0] if marks else (shared or tail).rstrip()
+
+
+def common(one: str, other: str) -> int:
+    """The length of the common beginning of two texts in whole marks.
+
+    Example:
+        >>> common("<|a|>x<think>", "<|a|>x<tool>")
+        6
+    """
+    length = 0
+    for left, right in zip(_ATOMS.finditer(one), _ATOMS.finditer(other), strict=False):
+        if left[0] != right[0]:
+            break
+        length = left.end()
+    return length
+
+
+def _after_prefix(gap: str, prompt: str) -> int | None:
+    """The end of the longest beginning of a prompt, of one mark at least, that a text has; None without one."""
+    ends = [atom.end() for atom in _ATOMS.finditer(prompt)]
+    for end in reversed(ends):
+        if not prompt[:end].strip():
+            break
+        at = gap.rfind(prompt[:end])
+        if at >= 0 and (_MARKS.search(prompt[:end]) or end == len(prompt)):
+            return at + end
+    return None
