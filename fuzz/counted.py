@@ -1,4 +1,4 @@
-"""The common part of the sweeps over counting: tokenizers of every kind, texts for them, results or errors, longest parts."""
+"""Common to the sweeps over counting: tokenizers of every kind, texts for them, results or errors, longest parts."""
 
 from __future__ import annotations
 

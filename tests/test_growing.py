@@ -92,7 +92,7 @@ def test_a_long_word_is_rolled_back_to_wherever_it_was() -> None:
             assert len(appender.text) == len(prepender.text) == start
 
 
-def unigram(normalizer: dict[str, str], *added: str) -> bp.Tokenizer:
+def unigram(normalizer: dict[str, object], *added: str) -> bp.Tokenizer:
     """A Unigram of a few letters that knows no others, and added tokens."""
     vocab = [
         [token, -1.0 - at]

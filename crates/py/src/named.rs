@@ -33,10 +33,10 @@ impl<'py, const N: usize> NamedInts<'py, N> {
         // until each is set once below, when no other code has the instance yet. One that holds integers alone is in no cycle
         // of references, so that the garbage collector need not know it.
         unsafe {
-            let made = ffi::PyType_GenericAlloc(self.0.as_type_ptr(), N as ffi::Py_ssize_t);
+            let made = ffi::PyType_GenericAlloc(self.0.as_type_ptr(), N.cast_signed());
             let made = Bound::from_owned_ptr_or_err(py, made)?;
             for (at, value) in values.into_iter().enumerate() {
-                if ffi::PyTuple_SetItem(made.as_ptr(), at as ffi::Py_ssize_t, value.into_ptr()) != 0 {
+                if ffi::PyTuple_SetItem(made.as_ptr(), at.cast_signed(), value.into_ptr()) != 0 {
                     return Err(PyErr::fetch(py));
                 }
             }

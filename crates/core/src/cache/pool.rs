@@ -20,6 +20,7 @@ impl<T: Default> Pool<T> {
         })
     }
 
+    #[allow(clippy::unnecessary_box_returns, reason = "it is large, and goes back as it came")]
     pub(crate) fn take(&self) -> Box<T> {
         self.idle().and_then(|mut idle| idle.pop()).unwrap_or_default()
     }

@@ -85,8 +85,8 @@ impl Run {
         let Some(piece) = pieces.all.pop().filter(|_| !pieces.ends_with_token) else { return Ok(None) };
         let mut before = pieces.added;
         for piece in &pieces.all {
-            let counted = counter.count_piece(piece);
-            before += counted.map_err(|error| counter.as_of_part(error, text, start..first, what))?;
+            let ids = counter.count_piece(piece);
+            before += ids.map_err(|error| counter.as_of_part(error, text, start..first, what))?;
         }
         let mut rows = Rows::default();
         rows.extend(counter.tokenizer.model(), &piece)?;

@@ -21,6 +21,7 @@ use crate::segment::{Policy, Steps};
 use crate::split::added::Matcher;
 
 /// Finds cuts.
+#[allow(clippy::struct_excessive_bools, reason = "each is one answer of all stages together")]
 pub(crate) struct Cuts<'t> {
     tokenizer: &'t Tokenizer,
     steps: &'t Steps,
@@ -166,7 +167,7 @@ impl<'t> Cuts<'t> {
     /// Whether it takes long to find out if a place is a cut: the answer is not remembered.
     pub(crate) fn takes_long(&self, text: &str, place: usize) -> bool {
         let is_ascii = |at: usize| text.as_bytes().get(at).is_none_or(u8::is_ascii);
-        !self.is_of_pairs && !(is_ascii(place - 1) && is_ascii(place))
+        !(self.is_of_pairs || is_ascii(place - 1) && is_ascii(place))
     }
 
     /// Whether a place is a cut but for added tokens.
@@ -205,7 +206,7 @@ impl<'t> Cuts<'t> {
                 }
                 let meeting = edge(text, place).map_or(Meeting::Unknown, |edge| self.work_out(edge));
                 let answer = meeting as u32;
-                entry.store(key | KNOWN | (answer & 1) * CUT | (answer >> 1) * JOINED, Ordering::Relaxed);
+                entry.store(key | KNOWN | ((answer & 1) * CUT) | ((answer >> 1) * JOINED), Ordering::Relaxed);
                 return meeting;
             }
         }
