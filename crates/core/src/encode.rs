@@ -1,4 +1,4 @@
-//! Pieces -> ids: whole tokens from the vocabulary's table, recently merged pieces from the thread's cache, and the rest by
+//! Pieces -> ids: those that the thread has seen from its caches, whole tokens from the vocabulary's table, and the rest by
 //! merging.
 //!
 //! Long because the ways of a piece, by table, by cache, by merging, by a model of characters, share their buffers and are
@@ -11,8 +11,8 @@ use aho_corasick::{AhoCorasick, Input};
 
 use crate::cache::pool::Pool;
 use crate::cache::recent::{Recent, Sought};
-use crate::cache::short::{self, Short};
-use crate::cache::whole_tokens::{self, Found, WholeTokens};
+use crate::cache::seen::{self, Ids, Key, Seen};
+use crate::cache::whole_tokens::{self, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
 use crate::merge::{self, Scratch};
@@ -20,7 +20,7 @@ use crate::model::{self, OnBytes, Token, WordModel};
 use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
-use crate::vocab::{NO_ID, Semantics, Vocab};
+use crate::vocab::{Semantics, Vocab};
 
 /// Takes ids as they come.
 pub trait Sink {
@@ -46,13 +46,9 @@ impl Sink for Count {
     }
 }
 
-/// How many pieces are looked for together among the recent ones.
+/// How many pieces are looked up together at most, and how many of them among the recent ones.
+const MANY: usize = Ends::MOST;
 const TOGETHER: usize = 16;
-
-/// In place of the id of a piece: its ids are among the short ones, or among those merged now. Ids in the tables are
-/// below both.
-const AMONG_SHORT: u32 = 1 << 31;
-const MERGED: u32 = 1 << 30;
 
 /// The working memory of a thread.
 #[derive(Default)]
@@ -77,14 +73,49 @@ struct WordScratch {
 #[derive(Default)]
 struct Lookup {
     found: Found,
-    short: Short,
+    seen: Seen,
     recent: Recent,
     scratch: Scratch,
-    /// The ids of the pieces that are not short or were not known, and where those of each end.
+    /// The ids of pieces that have too many for [`Ids`], and where those of each end.
     merged: Vec<u32>,
     merged_ends: Vec<usize>,
-    /// All ids of the pieces that are looked up together.
+    /// The ids of one piece.
     ids: Vec<u32>,
+}
+
+/// Pieces that are looked up together.
+struct Found {
+    keys: [Key; MANY],
+    hashes: [u32; MANY],
+    /// The ids of each; if their number is 0, the first one is the place in `merged_ends`.
+    ids: [Ids; MANY],
+    /// The numbers of those that were not found at once, in order.
+    which: [u8; MANY],
+    missing: usize,
+    /// The ids of some pieces in a row. Of each all are written that it could have.
+    row: [u32; MANY * seen::IDS + 1],
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self {
+            keys: [Key::default(); MANY],
+            hashes: [0; MANY],
+            ids: [Ids::default(); MANY],
+            which: [0; MANY],
+            missing: 0,
+            row: [0; MANY * seen::IDS + 1],
+        }
+    }
+}
+
+/// The ids of a piece, if it has few.
+#[inline]
+fn few(ids: &[u32]) -> Option<Ids> {
+    let mut few = Ids::default();
+    few.get_mut(..ids.len()).filter(|few| few.len() <= seen::IDS)?.copy_from_slice(ids);
+    few[seen::IDS] = ids.len() as u32;
+    Some(few)
 }
 
 /// A vocabulary with its caches, shared by all threads.
@@ -330,70 +361,98 @@ impl Lookup {
         ends: &[u32],
         sink: &mut impl Sink,
     ) -> Result<()> {
-        model.tokens.get_many(text, start, ends, &mut self.found);
-        if self.found.missing().is_empty() {
-            sink.take(&self.found.ids[..ends.len()]);
-            return Ok(());
-        }
-        if let Err(error) = self.find_missing(model, &text[start..], ends) {
-            if error.kind == Kind::Interrupted {
-                return Err(error);
+        match self.find(model, text, start, ends) {
+            Ok(()) => self.send(ends.len(), sink),
+            Err(error) if error.kind == Kind::Interrupted => return Err(error),
+            Err(_) => {
+                // The first fault is found one by one.
+                return self
+                    .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
+                    .map_err(|error| error.shifted(start));
             }
-            // The first fault is found one by one.
-            return self
-                .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
-                .map_err(|error| error.shifted(start));
         }
-        self.put_together(ends.len());
-        sink.take(&self.ids);
         Ok(())
     }
 
-    /// Finds the ids of the pieces that are no short tokens: those of whole tokens are written in their place, else where
-    /// they stand.
+    /// Finds the ids of some pieces.
+    #[inline]
+    fn find(&mut self, model: &Compiled, text: &[u8], start: usize, ends: &[u32]) -> Result<()> {
+        let Self { found: Found { keys, hashes, ids, which, missing, .. }, seen, .. } = self;
+        let text = &text[start..];
+        // While some pieces are compared, the lines of all of them are on their way from memory.
+        let mut at = 0;
+        for (&end, (key, hash)) in ends.iter().zip(keys.iter_mut().zip(&mut *hashes)) {
+            let end = end as usize;
+            *key = Key::new(text, at, end - at);
+            *hash = key.hash();
+            seen.prepare(*hash);
+            at = end;
+        }
+        let mut lost = 0;
+        for (number, ((key, hash), ids)) in keys.iter().zip(&*hashes).zip(ids).take(ends.len()).enumerate() {
+            let (known, is_it) = seen.probe(*key, *hash);
+            *ids = *known;
+            which[lost & (MANY - 1)] = number as u8;
+            lost += usize::from(!is_it);
+        }
+        *missing = lost;
+        if lost == 0 { Ok(()) } else { self.find_missing(model, text, ends) }
+    }
+
+    /// Finds the ids of the pieces that were not found at once.
     fn find_missing(&mut self, model: &Compiled, text: &[u8], ends: &[u32]) -> Result<()> {
-        let Self { found, short, recent, scratch, merged, merged_ends, .. } = self;
+        let Self { found, seen, recent, scratch, merged, merged_ends, ids, .. } = self;
         let Compiled { vocab, tokens, .. } = model;
         merged.clear();
         merged_ends.clear();
-        short.make_room(found.missing().len());
-        let mut longer = [0_u8; whole_tokens::MANY];
+        // As with all: the memory of some is asked for while others are compared.
+        let mut longer = [0_u8; MANY];
         let mut count = 0;
-        for &number in found.missing() {
-            let key = &found.sought(number).key;
-            short.prepare(key);
+        for &number in &found.which[..found.missing] {
             longer[count] = number;
-            count += usize::from(!key.is_short());
+            if found.keys[usize::from(number)].is_short() {
+                seen.prepare_more(found.hashes[usize::from(number)]);
+                let (start, end) = place(ends, number);
+                tokens.prepare(text, start, end);
+            } else {
+                count += 1;
+            }
         }
-        for which in 0..found.missing().len() {
-            let number = found.missing()[which];
-            let sought = found.sought(number);
-            if !sought.key.is_short() {
+        for which in 0..found.missing {
+            let number = found.which[which];
+            let (key, hash) = (found.keys[usize::from(number)], found.hashes[usize::from(number)]);
+            if !key.is_short() {
                 continue;
             }
-            let known = short.find(&sought.key);
-            let answer = if known != NO_ID {
-                AMONG_SHORT | known
-            } else if let Some(id) = tokens.get_further(sought) {
-                id
+            let known = seen.find(key, hash);
+            found.ids[usize::from(number)] = if let Some(known) = known {
+                known
             } else {
-                let before = merged.len();
-                let piece = piece(text, ends, number);
-                match tokens.may_lack_tokens().then(|| vocab.whole(piece)).flatten() {
-                    Some(id) => merged.push(id),
-                    None => merge::encode(vocab, piece, scratch, merged)?,
+                let (start, end) = place(ends, number);
+                ids.clear();
+                if let Some(id) = tokens.get(text, start, end) {
+                    ids.push(id);
+                } else {
+                    let sought = Sought::new(text, ends, number);
+                    if !recent.get(&sought, ids) {
+                        encode_new(model, sought.piece, scratch, ids)?;
+                        if ids.len() > seen::IDS {
+                            recent.keep(&sought, ids);
+                        }
+                    }
                 }
-                if merged.len() - before <= short::IDS {
-                    short.keep(sought.key, &merged[before..]);
+                if let Some(few) = few(ids) {
+                    seen.keep(key, hash, few);
+                    few
+                } else {
+                    merged.extend_from_slice(ids);
+                    merged_ends.push(merged.len());
+                    [merged_ends.len() as u32 - 1, 0, 0, 0]
                 }
-                merged_ends.push(merged.len());
-                MERGED | (merged_ends.len() - 1) as u32
             };
-            found.ids[usize::from(number)] = answer;
         }
         let mut sought = [const { Sought::NONE }; TOGETHER];
         for numbers in longer[..count].chunks(TOGETHER) {
-            // As with the short ones: the memory of some is asked for while others are compared.
             for (sought, &number) in sought.iter_mut().zip(numbers) {
                 *sought = Sought::new(text, ends, number);
                 tokens.prepare_long(sought.hash);
@@ -409,7 +468,7 @@ impl Lookup {
                     _ => None,
                 };
                 found.ids[usize::from(sought.number)] = if let Some(id) = whole {
-                    id
+                    [id, 0, 0, 1]
                 } else {
                     let before = merged.len();
                     if !recent.get(sought, merged) {
@@ -420,14 +479,21 @@ impl Lookup {
                         recent.keep(sought, &merged[before..]);
                     }
                     merged_ends.push(merged.len());
-                    MERGED | (merged_ends.len() - 1) as u32
+                    [merged_ends.len() as u32 - 1, 0, 0, 0]
                 };
             }
         }
         Ok(())
     }
 
-    /// Looks some pieces up as [`Lookup::encode`] does; `counts` becomes the number of ids of each.
+    /// The ids of a piece that has too many for [`Ids`].
+    fn many(&self, ids: Ids) -> &[u32] {
+        let place = ids[0] as usize;
+        let start = place.checked_sub(1).map_or(0, |before| self.merged_ends[before]);
+        &self.merged[start..self.merged_ends[place]]
+    }
+
+    /// Finds some pieces as [`Lookup::encode`] does; `counts` becomes the number of ids of each.
     fn count(
         &mut self,
         model: &Compiled,
@@ -436,13 +502,7 @@ impl Lookup {
         ends: &[u32],
         counts: &mut Vec<u32>,
     ) -> Result<()> {
-        counts.clear();
-        counts.resize(ends.len(), 1);
-        model.tokens.get_many(text, start, ends, &mut self.found);
-        if self.found.missing().is_empty() {
-            return Ok(());
-        }
-        if let Err(error) = self.find_missing(model, &text[start..], ends) {
+        if let Err(error) = self.find(model, text, start, ends) {
             if error.kind == Kind::Interrupted {
                 return Err(error);
             }
@@ -450,56 +510,45 @@ impl Lookup {
                 .encode_one_by_one(&model.vocab, &text[start..], ends, &mut Count::default())
                 .map_err(|error| error.shifted(start));
         }
-        let Self { found, short, merged_ends, .. } = self;
-        for &number in found.missing() {
-            let answer = found.ids[usize::from(number)];
-            if answer & AMONG_SHORT != 0 {
-                counts[usize::from(number)] = short.ids(answer & !AMONG_SHORT)[0];
-            } else if answer & MERGED != 0 {
-                let place = (answer & !MERGED) as usize;
-                let before = place.checked_sub(1).map_or(0, |before| merged_ends[before]);
-                counts[usize::from(number)] = (merged_ends[place] - before) as u32;
-            }
-        }
+        counts.clear();
+        counts.extend(self.found.ids[..ends.len()].iter().map(|&ids| match ids[seen::IDS] {
+            0 => self.many(ids).len() as u32,
+            count => count,
+        }));
         Ok(())
     }
 
-    /// Puts the ids of all pieces together, in order.
-    fn put_together(&mut self, pieces: usize) {
-        let Self { found, short, merged, merged_ends, ids, .. } = self;
-        ids.clear();
-        let mut next = 0;
-        for &number in found.missing() {
-            let number = usize::from(number);
-            ids.extend_from_slice(&found.ids[next..number]);
-            next = number + 1;
-            let answer = found.ids[number];
-            if answer & AMONG_SHORT != 0 {
-                // All are copied, which takes no loop, and those too many taken off.
-                let [count, known @ ..] = short.ids(answer & !AMONG_SHORT);
-                let length = ids.len() + *count as usize;
-                ids.extend_from_slice(known);
-                ids.truncate(length);
-            } else if answer & MERGED != 0 {
-                let place = (answer & !MERGED) as usize;
-                let start = if place == 0 { 0 } else { merged_ends[place - 1] };
-                ids.extend_from_slice(&merged[start..merged_ends[place]]);
-            } else {
-                ids.push(answer);
+    /// Sends the ids of all pieces that were found to `sink`, in order.
+    #[inline]
+    fn send(&mut self, pieces: usize, sink: &mut impl Sink) {
+        let mut at = 0;
+        for number in 0..pieces {
+            let ids = self.found.ids[number];
+            if ids[seen::IDS] == 0 {
+                sink.take(&self.found.row[..at]);
+                sink.take(self.many(ids));
+                at = 0;
+                continue;
             }
+            // All are written, which takes no loop, and the next ones over those that are none.
+            if let Some(room) = self.found.row[at..].first_chunk_mut() {
+                *room = ids;
+            }
+            at += ids[seen::IDS] as usize;
         }
-        ids.extend_from_slice(&found.ids[next..pieces]);
+        sink.take(&self.found.row[..at]);
     }
 
     #[cold]
     fn encode_one_by_one(&mut self, vocab: &Vocab, text: &[u8], ends: &[u32], sink: &mut impl Sink) -> Result<()> {
         for number in 0..ends.len() as u8 {
             self.ids.clear();
-            let piece = piece(text, ends, number);
+            let (start, end) = place(ends, number);
+            let piece = &text[start..end];
             match vocab.whole(piece) {
                 Some(id) => self.ids.push(id),
                 None => merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)
-                    .map_err(|error| error.shifted(ends[usize::from(number)] as usize - piece.len()))?,
+                    .map_err(|error| error.shifted(start))?,
             }
             sink.take(&self.ids);
         }
@@ -507,12 +556,22 @@ impl Lookup {
     }
 }
 
-/// One of the pieces that end at `ends`.
+/// Where one of the pieces that end at `ends` starts and ends.
 #[inline]
-fn piece<'t>(text: &'t [u8], ends: &[u32], number: u8) -> &'t [u8] {
+fn place(ends: &[u32], number: u8) -> (usize, usize) {
     let number = usize::from(number);
     let start = if number == 0 { 0 } else { ends[number - 1] };
-    &text[start as usize..ends[number] as usize]
+    (start as usize, ends[number] as usize)
+}
+
+/// Appends the ids of a piece that is in no cache, and no token of the table.
+fn encode_new(model: &Compiled, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
+    let whole = if model.tokens.may_lack_tokens() { model.vocab.whole(piece) } else { None };
+    match whole {
+        Some(id) => ids.push(id),
+        None => merge::encode(&model.vocab, piece, scratch, ids)?,
+    }
+    Ok(())
 }
 
 impl<S: Sink> Visit for Encoder<'_, S> {
@@ -665,7 +724,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_stay_found_while_the_short_ones_are_emptied() {
+    fn pieces_stay_found_while_generations_change() {
         let (model, pattern) = (model(), Pattern::new(names::GPT2).unwrap());
         // Each word comes twice, the second time soon after the first, and there are more than are kept.
         let word = |number: u32| {

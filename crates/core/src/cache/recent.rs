@@ -1,19 +1,28 @@
 //! Recently merged pieces of any length, and their ids.
 //!
 //! They are stored one after another in a ring of bytes, in which the newest overwrite the oldest; an index that grows with
-//! them holds their places. So only the memory in use is touched: touching a page for the first time costs more than merging
-//! a piece.
+//! them holds their places. The ring is twice as long each time that its end is reached, while memory allows, and then for
+//! good. So only the memory in use is touched: touching a page for the first time costs more than merging a piece.
 
+use super::bound::{self, Taken};
 use super::hash;
 use super::whole_tokens::{self, LongKey, long_hash, long_key};
+use crate::large_pages;
 use crate::prefetch::prefetch;
 
-/// Bytes of the ring.
-const RING: usize = 4 << 20;
+/// Bytes of the ring at first.
+const FIRST_RING: usize = 1 << 15;
 
-/// Places in the index at first and at most: pairs of them, so that two pieces of one place can stay.
+/// A ring of this size is written further in large pages: a short one is not worth the first.
+const ENOUGH_FOR_LARGE_PAGES: usize = 4 << 20;
+
+/// The ring takes at most this part of a thread's memory.
+const PARTS: usize = 4;
+
+/// Places in the index at first, and bytes of the ring for each at the end: pairs of them, so that two pieces of one place
+/// can stay.
 const FIRST_PLACES: usize = 1 << 10;
-const MOST_PLACES: usize = 1 << 17;
+const RING_OF_A_PLACE: usize = 16;
 
 /// Longer pieces are not kept, in bytes: merging them costs little beyond reading them.
 const LONGEST: usize = 1024;
@@ -21,25 +30,28 @@ const LONGEST: usize = 1024;
 /// The bytes of the header of a piece: its length and the number of its ids.
 const HEADER: usize = 4;
 
-/// The memory that these take at most, in bytes.
-pub(super) const MEMORY: usize = RING + MOST_PLACES * size_of::<u64>();
-
 /// An entry of the index has where the piece starts in its lower bits, bits of the hash in the others.
 const PLACE_BITS: u32 = 48;
 
 /// The pieces. Each is a header, the bytes of the piece, four bytes for each id.
 pub(crate) struct Recent {
     ring: Vec<u8>,
+    /// Where the ring ends now, and where it may end: powers of two.
+    size: usize,
+    most: usize,
     /// How many bytes were ever written, and one: the ring is written at this place modulo its size.
     written: u64,
     index: Vec<u64>,
     /// How many pieces were kept since the index has its size.
     kept: usize,
+    taken: Taken,
 }
 
 impl Default for Recent {
     fn default() -> Self {
-        Self { ring: Vec::with_capacity(RING), written: 1, index: vec![0; FIRST_PLACES], kept: 0 }
+        let most = bound::part(PARTS);
+        let (index, taken) = (vec![0; FIRST_PLACES], Taken::default());
+        Self { ring: Vec::with_capacity(most), size: FIRST_RING.min(most), most, written: 1, index, kept: 0, taken }
     }
 }
 
@@ -87,7 +99,7 @@ impl Recent {
     pub(crate) fn prepare_more(&self, sought: &Sought) {
         let entry = self.index[self.place(sought.hash)];
         if (entry ^ sought.hash) >> PLACE_BITS == 0 {
-            prefetch(&self.ring, start(entry) as usize % RING);
+            prefetch(&self.ring, self.at(start(entry)));
         }
     }
 
@@ -105,10 +117,10 @@ impl Recent {
     #[inline]
     fn read(&self, start: u64, sought: &Sought, ids: &mut Vec<u32>) -> bool {
         // Nothing starts at 0, and what was written a whole ring ago has been written over.
-        if start == 0 || start + (RING as u64) < self.written {
+        if start == 0 || start + (self.size as u64) < self.written {
             return false;
         }
-        let at = start as usize % RING + HEADER;
+        let at = self.at(start) + HEADER;
         let Some((length, count)) = self.header(start) else { return false };
         let end = at + length;
         let is_it = if length > whole_tokens::LONGEST {
@@ -125,7 +137,7 @@ impl Recent {
     /// The length of the piece that starts at a place, and the number of its ids.
     #[inline]
     fn header(&self, start: u64) -> Option<(usize, usize)> {
-        let header = u32::from_le_bytes(*self.ring.get(start as usize % RING..)?.first_chunk()?);
+        let header = u32::from_le_bytes(*self.ring.get(self.at(start)..)?.first_chunk()?);
         Some(((header & 0xFFFF) as usize, (header >> 16) as usize))
     }
 
@@ -136,13 +148,15 @@ impl Recent {
             return;
         }
         let size = HEADER + piece.len() + 4 * ids.len();
-        let left = RING - self.written as usize % RING;
+        // Unless something has been overwritten already.
+        while self.written <= self.size as u64 && self.written as usize + size > self.size && self.lengthen() {}
+        let left = self.size - self.at(self.written);
         if left < size {
             self.written += left as u64;
         }
         let start = self.written;
         self.written += size as u64;
-        let at = start as usize % RING;
+        let at = self.at(start);
         if self.ring.len() < at + size {
             self.ring.resize(at + size, 0);
         }
@@ -154,10 +168,30 @@ impl Recent {
             *room = id.to_le_bytes();
         }
         self.kept += 1;
-        if self.kept * 2 > self.index.len() && self.index.len() < MOST_PLACES {
+        if self.kept * 2 > self.index.len() && self.index.len() < self.size / RING_OF_A_PLACE {
             self.grow();
         }
         self.point(sought.hash, start);
+    }
+
+    /// Where a place is in the ring.
+    #[inline]
+    fn at(&self, place: u64) -> usize {
+        place as usize & (self.size - 1)
+    }
+
+    /// Makes the ring twice as long, unless it may be no longer.
+    fn lengthen(&mut self) -> bool {
+        let longer = self.size * 2;
+        let index = longer / RING_OF_A_PLACE * size_of::<u64>();
+        if longer > self.most || !self.taken.resize(longer + index) {
+            return false;
+        }
+        self.size = longer;
+        if longer == ENOUGH_FOR_LARGE_PAGES {
+            large_pages::ask(&mut self.ring);
+        }
+        true
     }
 
     fn place(&self, hash: u64) -> usize {
@@ -173,14 +207,14 @@ impl Recent {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = vec![0; (self.index.len() * 4).min(MOST_PLACES)];
+        let larger = vec![0; (self.index.len() * 4).min(self.size / RING_OF_A_PLACE)];
         let entries = std::mem::replace(&mut self.index, larger);
         self.kept = 0;
         for at in entries.into_iter().map(start) {
             // Long pieces have gone around the ring before the index is full.
-            let is_there = at != 0 && at + (RING as u64) >= self.written;
+            let is_there = at != 0 && at + (self.size as u64) >= self.written;
             let Some((length, _)) = self.header(at).filter(|_| is_there) else { continue };
-            let first = at as usize % RING + HEADER;
+            let first = self.at(at) + HEADER;
             let hash = Sought::at(&self.ring, first, first + length, 0).hash;
             self.point(hash, at);
             self.kept += 1;
@@ -209,7 +243,7 @@ mod tests {
     fn the_newest_pieces_are_found_with_their_own_ids_and_the_memory_is_bounded() {
         let mut recent = Recent::default();
         let piece = |number: u32| format!("piece {number} {}", "x".repeat(number as usize % 100)).into_bytes();
-        let total = 200_000_u32;
+        let total = 400_000_u32;
         let mut found = 0;
         for number in 0..total {
             keep(&mut recent, &piece(number), &[number, number + 1]);
@@ -221,7 +255,8 @@ mod tests {
         }
         assert!(found > total * 9 / 10, "{found}");
         assert_eq!(get(&recent, &piece(0)), None);
-        assert_eq!(recent.ring.capacity() + recent.index.capacity() * 8, MEMORY);
+        assert_eq!((recent.size, recent.ring.capacity()), (recent.most, bound::part(PARTS)));
+        assert!(recent.index.len() <= recent.most / RING_OF_A_PLACE);
     }
 
     #[test]
@@ -246,7 +281,7 @@ mod tests {
         let mut recent = Recent::default();
         // The bytes read in their place look like the longest possible piece.
         let piece = |number: u32| [&number.to_le_bytes()[..], &vec![255; LONGEST - 4 - number as usize % 99]].concat();
-        for number in 0..6000 {
+        for number in 0..8000 {
             keep(&mut recent, &piece(number), &[u32::MAX; 900]);
             assert_eq!(get(&recent, &piece(number)), Some(vec![u32::MAX; 900]));
         }

@@ -1,0 +1,308 @@
+//! The pieces of up to 15 bytes that a thread has seen, with their ids: whole tokens and merged pieces alike.
+//!
+//! An entry holds a piece and up to three ids, so that one line of memory answers for a piece, whatever it is. A piece belongs
+//! in one line; where that is full it stands in the other line of its pair, until it is asked for.
+//!
+//! There are two generations. When the newer one is half full it becomes the older one, and a newer one is made, four times as
+//! large while memory allows. What is asked for moves to the newer one; the rest goes when the generations change again. So
+//! the tables grow with use, nothing is ever copied at once, and what recurs stays.
+
+use super::bound::{self, Taken};
+use super::mix;
+use crate::large_pages;
+use crate::prefetch::prefetch;
+
+/// The longest piece that is held, in bytes.
+pub(crate) const LONGEST: usize = 15;
+
+/// The most ids of a piece that is held.
+pub(crate) const IDS: usize = 3;
+
+/// The ids of a piece, and behind them their number.
+pub(crate) type Ids = [u32; IDS + 1];
+
+/// The lines of the first generation.
+const FIRST_LINES: usize = 1 << 6;
+
+/// A generation takes this part of a thread's memory.
+const PARTS: usize = 4;
+
+/// The bytes of a piece, and above them its length.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Key(u64, u64);
+
+/// By length: which bytes of 16 belong to the piece, and the length where it stands in a key. The last is of all pieces that
+/// are too long, and no entry has it.
+const MASKS: [[u64; 3]; LONGEST + 2] = {
+    let mut masks = [[0; 3]; LONGEST + 2];
+    let mut length = 1;
+    while length < LONGEST + 2 {
+        let bytes = if length > LONGEST { 0 } else { u128::MAX >> (128 - 8 * length) };
+        masks[length] = [bytes as u64, (bytes >> 64) as u64, (length as u64) << 56];
+        length += 1;
+    }
+    masks
+};
+
+impl Key {
+    /// The key of a piece.
+    #[inline(always)]
+    pub(crate) fn new(text: &[u8], start: usize, length: usize) -> Self {
+        let words = match text[start..].first_chunk() {
+            Some(bytes) => u128::from_le_bytes(*bytes),
+            // Near the end of the text its last bytes are read, and those before the piece shifted out.
+            None => match text.last_chunk::<16>() {
+                Some(bytes) => u128::from_le_bytes(*bytes) >> (8 * (start + 16 - text.len())),
+                None => padded(&text[start..]),
+            },
+        };
+        let [low, high, tag] = MASKS[length.min(LONGEST + 1)];
+        Self(words as u64 & low, (words >> 64) as u64 & high | tag)
+    }
+
+    /// Whether a piece with this key may be held.
+    #[inline]
+    pub(crate) fn is_short(self) -> bool {
+        self.1 >> 56 <= LONGEST as u64
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash(self) -> u32 {
+        (mix(self.0, self.1) >> 32) as u32
+    }
+}
+
+#[cold]
+fn padded(piece: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[..piece.len()].copy_from_slice(piece);
+    u128::from_le_bytes(bytes)
+}
+
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(32))]
+struct Entry {
+    key: Key,
+    ids: Ids,
+}
+
+impl Entry {
+    fn is_free(&self) -> bool {
+        self.key == Key::default()
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(64))]
+struct Line([Entry; 2]);
+
+#[derive(Default)]
+struct Generation {
+    /// A power of two, or none.
+    lines: Vec<Line>,
+    held: usize,
+}
+
+impl Generation {
+    fn new(lines: usize) -> Self {
+        let mut made = Vec::with_capacity(lines);
+        large_pages::ask(&mut made);
+        made.resize(lines, Line::default());
+        Self { lines: made, held: 0 }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.lines)
+    }
+
+    #[inline(always)]
+    fn line(&self, hash: u32) -> usize {
+        hash as usize & (self.lines.len() - 1)
+    }
+
+    /// Where a piece stands: its line first, then the other one of the pair.
+    fn find(&self, key: Key, hash: u32) -> Option<(usize, usize)> {
+        if self.lines.is_empty() {
+            return None;
+        }
+        let first = self.line(hash);
+        [first, first ^ 1].into_iter().find_map(|line| {
+            let place = self.lines[line].0.iter().position(|entry| entry.key == key)?;
+            Some((line, place))
+        })
+    }
+
+    /// Writes an entry that is not there: in its line, else in the other one, else in place of one that came before.
+    fn put(&mut self, entry: Entry, hash: u32) {
+        let first = self.line(hash);
+        for line in [first, first ^ 1] {
+            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.is_free()) {
+                *free = entry;
+                self.held += 1;
+                return;
+            }
+        }
+        let [newer, older] = &mut self.lines[first].0;
+        *older = std::mem::replace(newer, entry);
+    }
+
+    fn clear(&mut self) {
+        self.lines.fill(Line::default());
+        self.held = 0;
+    }
+}
+
+/// The pieces.
+pub(crate) struct Seen {
+    newer: Generation,
+    older: Generation,
+    taken: Taken,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        let newer = Generation::new(FIRST_LINES);
+        Self { newer, older: Generation::default(), taken: Taken::default() }
+    }
+}
+
+impl Seen {
+    /// Asks for the memory that [`Seen::probe`] needs.
+    #[inline(always)]
+    pub(crate) fn prepare(&self, hash: u32) {
+        prefetch(&self.newer.lines, self.newer.line(hash));
+    }
+
+    /// The ids of a piece if it stands in its line of the newer generation; whether they are its own.
+    #[inline(always)]
+    pub(crate) fn probe(&self, key: Key, hash: u32) -> (&Ids, bool) {
+        let [first, second] = &self.newer.lines[self.newer.line(hash)].0;
+        // Without a branch, since which of them it is cannot be foreseen.
+        let entry = if first.key == key { first } else { second };
+        (&entry.ids, entry.key == key)
+    }
+
+    /// Asks for the memory that [`Seen::find`] needs beyond that.
+    #[inline]
+    pub(crate) fn prepare_more(&self, hash: u32) {
+        prefetch(&self.newer.lines, self.newer.line(hash) ^ 1);
+        if !self.older.lines.is_empty() {
+            prefetch(&self.older.lines, self.older.line(hash));
+        }
+    }
+
+    /// The ids of a piece wherever it stands. It is probed for next time.
+    pub(crate) fn find(&mut self, key: Key, hash: u32) -> Option<Ids> {
+        if let Some((line, place)) = self.newer.find(key, hash) {
+            let first = self.newer.line(hash);
+            let found = self.newer.lines[line].0[place];
+            if line != first {
+                self.newer.lines[line].0[place] = std::mem::replace(&mut self.newer.lines[first].0[1], found);
+            }
+            return Some(found.ids);
+        }
+        let (line, place) = self.older.find(key, hash)?;
+        let ids = self.older.lines[line].0[place].ids;
+        self.keep(key, hash, ids);
+        Some(ids)
+    }
+
+    /// Keeps the ids of a piece that was not found.
+    pub(crate) fn keep(&mut self, key: Key, hash: u32, ids: Ids) {
+        // Half of the places.
+        if self.newer.held >= self.newer.lines.len() {
+            self.turn();
+        }
+        self.newer.put(Entry { key, ids }, hash);
+    }
+
+    #[cold]
+    fn turn(&mut self) {
+        let most = bound::part(PARTS) / size_of::<Line>();
+        let lines = self.newer.lines.len();
+        for larger in [lines * 4, lines * 2, lines] {
+            let bytes = self.newer.bytes() + larger * size_of::<Line>();
+            if larger <= self.older.lines.len() || larger > most || !self.taken.resize(bytes) {
+                continue;
+            }
+            self.older = std::mem::take(&mut self.newer);
+            self.newer = Generation::new(larger);
+            return;
+        }
+        // The memory of the older one is used again: all that there may be.
+        if self.older.lines.is_empty() {
+            self.older = Generation::new(FIRST_LINES);
+        }
+        std::mem::swap(&mut self.newer, &mut self.older);
+        self.newer.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(piece: &[u8]) -> (Key, u32) {
+        let key = Key::new(piece, 0, piece.len());
+        (key, key.hash())
+    }
+
+    fn ids(number: u32) -> Ids {
+        [number, number + 1, number + 2, 1 + number % 3]
+    }
+
+    fn piece(number: u32) -> Vec<u8> {
+        format!(" {number:x}{}", "é".repeat(number as usize % 4)).into_bytes()
+    }
+
+    #[test]
+    fn what_recurs_stays_and_the_memory_is_bounded() {
+        let mut seen = Seen::default();
+        let total = 1_500_000_u32;
+        let mut lost = 0;
+        for number in 0..total {
+            let (key, hash) = key(&piece(number));
+            assert_eq!(seen.find(key, hash), None);
+            seen.keep(key, hash, ids(number));
+            assert_eq!((*seen.probe(key, hash).0, seen.probe(key, hash).1), (ids(number), true));
+            // Some hundreds come again and again.
+            let often = number % 300;
+            let (key, hash) = self::key(&piece(often));
+            match seen.find(key, hash) {
+                Some(found) => {
+                    assert_eq!(found, ids(often));
+                    assert!(seen.probe(key, hash).1, "it is in its line now");
+                }
+                None if number < 300 => {}
+                None => {
+                    lost += 1;
+                    seen.keep(key, hash, ids(often));
+                }
+            }
+        }
+        assert!(lost < total / 1000, "{lost}");
+        assert!(seen.newer.bytes() + seen.older.bytes() <= bound::get().0 / 2);
+        assert!(seen.newer.bytes() > 1 << 20);
+    }
+
+    #[test]
+    fn keys_differ_by_each_byte_and_by_length() {
+        let text = [b'a'; 40];
+        let mut keys = Vec::new();
+        for length in 1..=LONGEST {
+            for last in [0, b'a', 255] {
+                let piece = [&text[..length - 1], &[last]].concat();
+                let alone = Key::new(&piece, 0, length);
+                for (before, after) in [(0, 1), (3, 0), (20, 7), (1, 40)] {
+                    let text = [&text[..before], &piece, &text[..after]].concat();
+                    assert!(Key::new(&text, before, length) == alone, "{length} {before} {after}");
+                }
+                assert!(alone.is_short());
+                assert!(keys.iter().all(|&key| key != alone));
+                keys.push(alone);
+            }
+        }
+        assert!(!Key::new(&text, 0, LONGEST + 1).is_short());
+        assert!(Key::new(&text, 0, LONGEST + 1) == Key::new(&text, 5, 30));
+    }
+}
