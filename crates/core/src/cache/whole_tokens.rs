@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::mix;
-use crate::large_pages;
+use crate::large_pages::{Table, Zeros};
 use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
 
@@ -78,12 +78,19 @@ pub(crate) type LongKey = [u64; 4];
 #[repr(C, align(64))]
 struct LongLine([LongKey; 2]);
 
+#[allow(unsafe_code, reason = "a claim about a type")]
+// SAFETY: a line is numbers alone.
+unsafe impl Zeros for ShortLine {}
+#[allow(unsafe_code, reason = "a claim about a type")]
+// SAFETY: as above.
+unsafe impl Zeros for LongLine {}
+
 /// The tokens of a vocabulary that pieces may become whole.
 pub(crate) struct WholeTokens {
-    short: Vec<ShortLine>,
+    short: Table<ShortLine>,
     /// A hash shifted right by this is the number of a line.
     short_shift: u32,
-    long: Vec<LongLine>,
+    long: Table<LongLine>,
     /// Whether there are none that are short enough but have too large an id.
     is_complete: bool,
 }
@@ -153,13 +160,6 @@ fn lines(entries: usize, a_line: usize) -> usize {
     (entries * 4 / 3 / a_line + 2).next_power_of_two()
 }
 
-fn empty<T: Clone + Default>(lines: usize) -> Vec<T> {
-    let mut made = Vec::with_capacity(lines);
-    large_pages::ask(&mut made);
-    made.resize(lines, T::default());
-    made
-}
-
 #[inline(always)]
 pub(super) fn long_hash([a, b, c, d]: LongKey) -> u64 {
     mix(mix(a, b), c ^ d.rotate_left(32))
@@ -177,9 +177,9 @@ impl WholeTokens {
         }
         let short_lines = lines(short, 4);
         let mut table = Self {
-            short: empty(short_lines),
+            short: Table::zeros(short_lines),
             short_shift: 64 - short_lines.trailing_zeros(),
-            long: empty(lines(long, 2)),
+            long: Table::zeros(lines(long, 2)),
             is_complete,
         };
         // While some are written, the lines of others are on their way from memory.
