@@ -23,7 +23,7 @@ mod linux {
     use std::alloc::{Layout, handle_alloc_error};
     use std::ffi::c_void;
     use std::marker::PhantomData;
-    use std::ops::{Deref, DerefMut};
+    use std::ops::{Deref, DerefMut, Range};
     use std::ptr::{self, NonNull};
     use std::slice;
 
@@ -47,7 +47,7 @@ mod linux {
         }
     }
 
-    /// So many items, zeros at first, which begin where a page does.
+    /// So many items, zeros at first, which begin where a large page does. What is not touched takes no memory.
     pub(crate) struct Table<T> {
         items: NonNull<T>,
         count: usize,
@@ -68,6 +68,7 @@ mod linux {
     }
 
     impl<T: Zeros> Table<T> {
+        /// So many.
         pub(crate) fn zeros(count: usize) -> Self {
             const { assert!(align_of::<T>() <= 4096) };
             let Ok(layout) = Layout::array::<T>(count) else { return Self::default() };
@@ -84,12 +85,19 @@ mod linux {
             let skipped = if slack == 0 { 0 } else { mapped.cast::<u8>().align_offset(LARGE) };
             // SAFETY: the slack is larger than what is skipped.
             let first = unsafe { mapped.byte_add(skipped) };
-            if slack > 0 {
-                // SAFETY: these bytes were mapped just now.
-                let _ = unsafe { madvise(first, layout.size(), Advice::LinuxHugepage) };
-            }
             let Some(items) = NonNull::new(first.cast()) else { handle_alloc_error(layout) };
             Self { items, count, mapped, bytes, own: PhantomData }
+        }
+
+        /// Asks for large pages where these items are, which have not been touched.
+        pub(crate) fn ask(&mut self, items: Range<usize>) {
+            let room = &mut self[items];
+            let size = size_of_val(room) / LARGE * LARGE;
+            let first = room.as_mut_ptr();
+            if size > 0 && first.cast::<u8>().align_offset(LARGE) == 0 {
+                // SAFETY: the whole large pages lie within the room, and keep what they hold.
+                let _ = unsafe { madvise(first.cast(), size, Advice::LinuxHugepage) };
+            }
         }
     }
 
@@ -123,7 +131,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use std::ops::{Deref, DerefMut};
+    use std::ops::{Deref, DerefMut, Range};
 
     use super::Zeros;
 
@@ -144,6 +152,9 @@ mod elsewhere {
             // SAFETY: the trait's.
             Self(vec![unsafe { std::mem::zeroed() }; count])
         }
+
+        /// Does nothing.
+        pub(crate) fn ask(&mut self, _: Range<usize>) {}
     }
 
     impl<T> Deref for Table<T> {
@@ -161,6 +172,15 @@ mod elsewhere {
     }
 }
 
+impl<T: Zeros> Table<T> {
+    /// So many items, all of which will be used.
+    pub(crate) fn large(count: usize) -> Self {
+        let mut table = Self::zeros(count);
+        table.ask(0..count);
+        table
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,7 +188,7 @@ mod tests {
     #[test]
     fn tables_are_zeros_and_hold_what_is_written() {
         for count in [0, 1, 1000, 1 << 18, (1 << 19) + 3] {
-            let mut table = Table::<u64>::zeros(count);
+            let mut table = Table::<u64>::large(count);
             assert!(table.len() == count && table.iter().all(|&item| item == 0));
             for (at, item) in table.iter_mut().enumerate() {
                 *item = at as u64;

@@ -208,9 +208,11 @@ impl Recent {
     #[cold]
     fn grow(&mut self) {
         let larger = vec![0; (self.index.len() * 4).min(self.size / RING_OF_A_PLACE)];
-        let entries = std::mem::replace(&mut self.index, larger);
+        let mut places: Vec<u64> = std::mem::replace(&mut self.index, larger).into_iter().map(start).collect();
+        // The ring is read from one end to the other, not at random.
+        places.sort_unstable();
         self.kept = 0;
-        for at in entries.into_iter().map(start) {
+        for at in places {
             // Long pieces have gone around the ring before the index is full.
             let is_there = at != 0 && at + (self.size as u64) >= self.written;
             let Some((length, _)) = self.header(at).filter(|_| is_there) else { continue };

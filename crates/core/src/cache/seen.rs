@@ -3,9 +3,9 @@
 //! An entry holds a piece and up to three ids, so that one line of memory answers for a piece, whatever it is. A piece belongs
 //! in one line; where that is full it stands in the other line of its pair, until it is asked for.
 //!
-//! There are two generations. When the newer one is half full it becomes the older one, and a newer one is made, four times as
-//! large while memory allows. What is asked for moves to the newer one; the rest goes when the generations change again. So
-//! the tables grow with use, nothing is ever copied at once, and what recurs stays.
+//! The table grows with use: it has memory for its largest size, of which only as much is touched as is in use, and is made
+//! twice as large in place. When that would exceed what the thread or the process may take, a new generation begins: what is
+//! asked for moves there from the older one, the rest goes when the generations change again. So what recurs stays.
 
 use super::bound::{self, Taken};
 use super::mix;
@@ -21,11 +21,14 @@ pub(crate) const IDS: usize = 3;
 /// The ids of a piece, and behind them their number.
 pub(crate) type Ids = [u32; IDS + 1];
 
-/// The lines of the first generation.
+/// The lines at first.
 const FIRST_LINES: usize = 1 << 6;
 
-/// A generation takes this part of a thread's memory.
+/// A generation takes at most this part of a thread's memory.
 const PARTS: usize = 4;
+
+/// A generation is full when it has a piece for each line, and one more for each of so many.
+const FULL: usize = 4;
 
 /// The bytes of a piece, and above them its length.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -102,28 +105,47 @@ unsafe impl Zeros for Line {}
 
 #[derive(Default)]
 struct Generation {
-    /// A power of two, or none.
+    /// Room for the most lines.
     lines: Table<Line>,
+    /// How many are in use: a power of two, or none.
+    count: usize,
     held: usize,
 }
 
 impl Generation {
-    fn new(lines: usize) -> Self {
-        Self { lines: Table::zeros(lines), held: 0 }
+    fn new(most: usize, count: usize) -> Self {
+        Self { lines: Table::zeros(most), count, held: 0 }
     }
 
-    fn bytes(&self) -> usize {
-        size_of_val(&*self.lines)
+    /// Whether more pieces would find their lines full too often.
+    fn is_full(&self) -> bool {
+        self.held >= self.count + self.count / FULL
+    }
+
+    /// Uses twice as many lines.
+    fn grow(&mut self) {
+        let before = self.count;
+        self.lines.ask(before..2 * before);
+        self.count = 2 * before;
+        self.held = 0;
+        for pair in (0..before).step_by(2) {
+            // Those of a pair belong in the pair itself, or in the one as far beyond as there were lines.
+            for entry in [0, 1].map(|line| std::mem::take(&mut self.lines[pair + line])).iter().flat_map(|line| line.0) {
+                if !entry.is_free() {
+                    self.put(entry, entry.key.hash());
+                }
+            }
+        }
     }
 
     #[inline(always)]
     fn line(&self, hash: u32) -> usize {
-        hash as usize & (self.lines.len() - 1)
+        hash as usize & (self.count - 1)
     }
 
     /// Where a piece stands: its line first, then the other one of the pair.
     fn find(&self, key: Key, hash: u32) -> Option<(usize, usize)> {
-        if self.lines.is_empty() {
+        if self.count == 0 {
             return None;
         }
         let first = self.line(hash);
@@ -148,7 +170,7 @@ impl Generation {
     }
 
     fn clear(&mut self) {
-        self.lines.fill(Line::default());
+        self.lines[..self.count].fill(Line::default());
         self.held = 0;
     }
 }
@@ -162,7 +184,7 @@ pub(crate) struct Seen {
 
 impl Default for Seen {
     fn default() -> Self {
-        let newer = Generation::new(FIRST_LINES);
+        let newer = Generation::new(bound::part(PARTS) / size_of::<Line>(), FIRST_LINES);
         Self { newer, older: Generation::default(), taken: Taken::default() }
     }
 }
@@ -187,7 +209,7 @@ impl Seen {
     #[inline]
     pub(crate) fn prepare_more(&self, hash: u32) {
         prefetch(&self.newer.lines, self.newer.line(hash) ^ 1);
-        if !self.older.lines.is_empty() {
+        if self.older.count > 0 {
             prefetch(&self.older.lines, self.older.line(hash));
         }
     }
@@ -210,32 +232,27 @@ impl Seen {
 
     /// Keeps the ids of a piece that was not found.
     pub(crate) fn keep(&mut self, key: Key, hash: u32, ids: Ids) {
-        // Half of the places.
-        if self.newer.held >= self.newer.lines.len() {
-            self.turn();
+        if self.newer.is_full() {
+            self.make_room();
         }
         self.newer.put(Entry { key, ids }, hash);
     }
 
     #[cold]
-    fn turn(&mut self) {
-        let most = bound::part(PARTS) / size_of::<Line>();
-        let lines = self.newer.lines.len();
-        for larger in [lines * 4, lines * 2, lines] {
-            let bytes = self.newer.bytes() + larger * size_of::<Line>();
-            if larger <= self.older.lines.len() || larger > most || !self.taken.resize(bytes) {
-                continue;
-            }
-            self.older = std::mem::take(&mut self.newer);
-            self.newer = Generation::new(larger);
+    fn make_room(&mut self) {
+        let Self { newer, older, taken } = self;
+        let larger = 2 * newer.count;
+        // For a generation after this one too.
+        if larger <= newer.lines.len() && taken.resize(2 * larger * size_of::<Line>()) {
+            newer.grow();
             return;
         }
-        // The memory of the older one is used again: all that there may be.
-        if self.older.lines.is_empty() {
-            self.older = Generation::new(FIRST_LINES);
+        std::mem::swap(newer, older);
+        if newer.count == older.count {
+            newer.clear();
+        } else {
+            *newer = Generation::new(older.lines.len(), older.count);
         }
-        std::mem::swap(&mut self.newer, &mut self.older);
-        self.newer.clear();
     }
 }
 
@@ -279,8 +296,9 @@ mod tests {
             }
         }
         assert!(lost < total / 1000, "{lost}");
-        assert!(seen.newer.bytes() + seen.older.bytes() <= bound::get().0 / 2);
-        assert!(seen.newer.bytes() > 1 << 20);
+        let most = bound::part(PARTS);
+        assert_eq!([&seen.newer, &seen.older].map(|generation| size_of_val(&*generation.lines)), [most; 2]);
+        assert_eq!([&seen.newer, &seen.older].map(|generation| generation.count * size_of::<Line>()), [most; 2]);
     }
 
     #[test]

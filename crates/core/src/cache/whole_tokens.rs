@@ -177,9 +177,9 @@ impl WholeTokens {
         }
         let short_lines = lines(short, 4);
         let mut table = Self {
-            short: Table::zeros(short_lines),
+            short: Table::large(short_lines),
             short_shift: 64 - short_lines.trailing_zeros(),
-            long: Table::zeros(lines(long, 2)),
+            long: Table::large(lines(long, 2)),
             is_complete,
         };
         // While some are written, the lines of others are on their way from memory.

@@ -43,7 +43,7 @@ impl PairTable {
     pub(super) fn with_capacity(pairs: usize) -> Self {
         let slots = (pairs * 2).next_power_of_two().max(16);
         Self {
-            slots: Table::zeros(slots),
+            slots: Table::large(slots),
             entries: 0,
             seen: vec![0; slots / SLOTS_A_WORD],
             shift: u64::BITS - slots.trailing_zeros(),
@@ -94,7 +94,7 @@ impl PairTable {
     }
 
     fn grow(&mut self) {
-        let larger = Table::zeros(self.slots.len() * 2);
+        let larger = Table::large(self.slots.len() * 2);
         self.shift -= 1;
         self.seen = vec![0; larger.len() / SLOTS_A_WORD];
         for &entry in &*std::mem::replace(&mut self.slots, larger) {
