@@ -25,8 +25,10 @@ import importlib.machinery
 import importlib.util
 import lzma
 import os
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,11 +85,14 @@ def load(build: Build, make: Callable[[Any], bp.Tokenizer]) -> bp.Tokenizer:
     if build.tier:
         os.environ[TIER] = build.tier
     try:
-        loader = importlib.machinery.ExtensionFileLoader(CORE, str(build.path.resolve()))
-        spec = importlib.util.spec_from_file_location(CORE, build.path, loader=loader)
-        assert spec is not None
-        sys.modules[CORE] = core = importlib.util.module_from_spec(spec)
-        loader.exec_module(core)
+        with tempfile.TemporaryDirectory() as folder:
+            # What is loaded twice from one file is one core, with one tier.
+            path = shutil.copy(build.path, folder)
+            loader = importlib.machinery.ExtensionFileLoader(CORE, path)
+            spec = importlib.util.spec_from_file_location(CORE, path, loader=loader)
+            assert spec is not None
+            sys.modules[CORE] = core = importlib.util.module_from_spec(spec)
+            loader.exec_module(core)
         return make(importlib.import_module(PACKAGE))
     finally:
         _without_package()

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aho_corasick::{AhoCorasick, Input};
 
+use crate::cache::known::{Known, few};
 use crate::cache::pool::Pool;
-use crate::cache::recent::{Recent, Sought};
-use crate::cache::seen::{self, Ids, Key, Seen};
+use crate::cache::seen::{self, Ids, Key};
 use crate::cache::whole_tokens::{self, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
@@ -46,9 +46,8 @@ impl Sink for Count {
     }
 }
 
-/// How many pieces are looked up together at most, and how many of them among the recent ones.
+/// How many pieces are looked up together at most.
 const MANY: usize = Ends::MOST;
-const TOGETHER: usize = 16;
 
 /// The working memory of a thread.
 #[derive(Default)]
@@ -73,8 +72,7 @@ struct WordScratch {
 #[derive(Default)]
 struct Lookup {
     found: Found,
-    seen: Seen,
-    recent: Recent,
+    known: Known,
     scratch: Scratch,
     /// The ids of pieces that have too many for [`Ids`], and where those of each end.
     merged: Vec<u32>,
@@ -107,15 +105,6 @@ impl Default for Found {
             row: [0; MANY * seen::IDS + 1],
         }
     }
-}
-
-/// The ids of a piece, if it has few.
-#[inline]
-fn few(ids: &[u32]) -> Option<Ids> {
-    let mut few = Ids::default();
-    few.get_mut(..ids.len()).filter(|few| few.len() <= seen::IDS)?.copy_from_slice(ids);
-    few[seen::IDS] = ids.len() as u32;
-    Some(few)
 }
 
 /// A vocabulary with its caches, shared by all threads.
@@ -203,10 +192,16 @@ impl Compiled {
     /// Whether a part of a text, which is not empty, is a whole token as a piece.
     #[inline]
     pub(crate) fn is_whole(&self, text: &[u8], start: usize, end: usize) -> bool {
+        self.whole(text, start, end).is_some()
+    }
+
+    /// The id of a part of a text, which is not empty, if it is a whole token as a piece.
+    #[inline]
+    fn whole(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
         if end - start <= whole_tokens::LONGEST && !self.tokens.may_lack_tokens() {
-            return self.tokens.get(text, start, end).is_some();
+            return self.tokens.get(text, start, end);
         }
-        self.vocab.whole(&text[start..end]).is_some()
+        self.vocab.whole(&text[start..end])
     }
 
     /// A borrowed workspace for the calls of [`Compiled::tokens`].
@@ -331,15 +326,19 @@ fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnM
 impl Workspace {
     /// Sends the ids of a piece to `sink`.
     fn encode_word(&mut self, words: &WordModel, piece: &str, sink: &mut impl Sink) -> Result<()> {
-        let Self { lookup: Lookup { recent, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
-        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
-        let sought = Sought::new(piece.as_bytes(), &[end], 0);
+        let Self { lookup: Lookup { known, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
+        if u32::try_from(piece.len()).is_err() {
+            return Err(Error::piece_too_long());
+        }
+        let bytes = piece.as_bytes();
+        let key = Key::new(bytes, 0, bytes.len());
+        let hash = key.hash();
         ids.clear();
-        if !recent.get(&sought, ids) {
+        if !known.get(key, hash, bytes, ids) {
             tokens.clear();
             words.encode(piece, model, tokens)?;
             ids.extend(tokens.iter().map(|token| token.id));
-            recent.keep(&sought, ids);
+            known.keep(key, hash, bytes, ids);
         }
         sink.take(ids);
         Ok(())
@@ -377,7 +376,7 @@ impl Lookup {
     /// Finds the ids of some pieces.
     #[inline]
     fn find(&mut self, model: &Compiled, text: &[u8], start: usize, ends: &[u32]) -> Result<()> {
-        let Self { found: Found { keys, hashes, ids, which, missing, .. }, seen, .. } = self;
+        let Self { found: Found { keys, hashes, ids, which, missing, .. }, known, .. } = self;
         let text = &text[start..];
         // While some pieces are compared, the lines of all of them are on their way from memory.
         let mut at = 0;
@@ -385,13 +384,13 @@ impl Lookup {
             let end = end as usize;
             *key = Key::new(text, at, end - at);
             *hash = key.hash();
-            seen.prepare(*hash);
+            known.prepare(*hash);
             at = end;
         }
         let mut lost = 0;
         for (number, ((key, hash), ids)) in keys.iter().zip(&*hashes).zip(ids).take(ends.len()).enumerate() {
-            let (known, is_it) = seen.probe(*key, *hash);
-            *ids = *known;
+            let (held, is_it) = known.probe(*key, *hash);
+            *ids = *held;
             which[lost & (MANY - 1)] = number as u8;
             lost += usize::from(!is_it);
         }
@@ -401,87 +400,34 @@ impl Lookup {
 
     /// Finds the ids of the pieces that were not found at once.
     fn find_missing(&mut self, model: &Compiled, text: &[u8], ends: &[u32]) -> Result<()> {
-        let Self { found, seen, recent, scratch, merged, merged_ends, ids, .. } = self;
-        let Compiled { vocab, tokens, .. } = model;
+        let Self { found, known, scratch, merged, merged_ends, ids, .. } = self;
         merged.clear();
         merged_ends.clear();
         // As with all: the memory of some is asked for while others are compared.
-        let mut longer = [0_u8; MANY];
-        let mut count = 0;
         for &number in &found.which[..found.missing] {
-            longer[count] = number;
-            if found.keys[usize::from(number)].is_short() {
-                seen.prepare_more(found.hashes[usize::from(number)]);
-                let (start, end) = place(ends, number);
-                tokens.prepare(text, start, end);
-            } else {
-                count += 1;
+            let (start, end) = place(ends, number);
+            let number = usize::from(number);
+            if known.prepare_more(found.keys[number], found.hashes[number]) && end - start <= whole_tokens::LONGEST {
+                model.tokens.prepare(text, start, end);
             }
         }
-        for which in 0..found.missing {
-            let number = found.which[which];
-            let (key, hash) = (found.keys[usize::from(number)], found.hashes[usize::from(number)]);
-            if !key.is_short() {
-                continue;
-            }
-            let known = seen.find(key, hash);
-            found.ids[usize::from(number)] = if let Some(known) = known {
-                known
-            } else {
-                let (start, end) = place(ends, number);
-                ids.clear();
-                if let Some(id) = tokens.get(text, start, end) {
-                    ids.push(id);
-                } else {
-                    let sought = Sought::new(text, ends, number);
-                    if !recent.get(&sought, ids) {
-                        encode_new(model, sought.piece, scratch, ids)?;
-                        if ids.len() > seen::IDS {
-                            recent.keep(&sought, ids);
-                        }
-                    }
+        for &number in &found.which[..found.missing] {
+            let (start, end) = place(ends, number);
+            let number = usize::from(number);
+            let (key, hash, piece) = (found.keys[number], found.hashes[number], &text[start..end]);
+            ids.clear();
+            if !known.get(key, hash, piece, ids) {
+                match model.whole(text, start, end) {
+                    Some(id) => ids.push(id),
+                    None => merge::encode(&model.vocab, piece, scratch, ids)?,
                 }
-                if let Some(few) = few(ids) {
-                    seen.keep(key, hash, few);
-                    few
-                } else {
-                    merged.extend_from_slice(ids);
-                    merged_ends.push(merged.len());
-                    [merged_ends.len() as u32 - 1, 0, 0, 0]
-                }
-            };
-        }
-        let mut sought = [const { Sought::NONE }; TOGETHER];
-        for numbers in longer[..count].chunks(TOGETHER) {
-            for (sought, &number) in sought.iter_mut().zip(numbers) {
-                *sought = Sought::new(text, ends, number);
-                tokens.prepare_long(sought.hash);
-                recent.prepare(sought);
+                known.keep(key, hash, piece, ids);
             }
-            let sought = &sought[..numbers.len()];
-            for sought in sought {
-                recent.prepare_more(sought);
-            }
-            for sought in sought {
-                let whole = match sought.piece.len() {
-                    ..=whole_tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
-                    _ => None,
-                };
-                found.ids[usize::from(sought.number)] = if let Some(id) = whole {
-                    [id, 0, 0, 1]
-                } else {
-                    let before = merged.len();
-                    if !recent.get(sought, merged) {
-                        match vocab.whole(sought.piece) {
-                            Some(id) => merged.push(id),
-                            None => merge::encode(vocab, sought.piece, scratch, merged)?,
-                        }
-                        recent.keep(sought, &merged[before..]);
-                    }
-                    merged_ends.push(merged.len());
-                    [merged_ends.len() as u32 - 1, 0, 0, 0]
-                };
-            }
+            found.ids[number] = few(ids).unwrap_or_else(|| {
+                merged.extend_from_slice(ids);
+                merged_ends.push(merged.len());
+                [merged_ends.len() as u32 - 1, 0, 0, 0]
+            });
         }
         Ok(())
     }
@@ -562,16 +508,6 @@ fn place(ends: &[u32], number: u8) -> (usize, usize) {
     let number = usize::from(number);
     let start = if number == 0 { 0 } else { ends[number - 1] };
     (start as usize, ends[number] as usize)
-}
-
-/// Appends the ids of a piece that is in no cache, and no token of the table.
-fn encode_new(model: &Compiled, piece: &[u8], scratch: &mut Scratch, ids: &mut Vec<u32>) -> Result<()> {
-    let whole = if model.tokens.may_lack_tokens() { model.vocab.whole(piece) } else { None };
-    match whole {
-        Some(id) => ids.push(id),
-        None => merge::encode(&model.vocab, piece, scratch, ids)?,
-    }
-    Ok(())
 }
 
 impl<S: Sink> Visit for Encoder<'_, S> {

@@ -1,12 +1,13 @@
 //! Pieces whose ids are known. [`whole_tokens`] holds the tokens of the vocabulary and never changes, so that all threads
-//! share it. [`seen`] and [`recent`] hold the pieces that a thread has seen, in memory that [`bound`] bounds: all those
-//! that are short and have few ids, and the others. [`part_counts`] holds counts of parts of texts, [`pool`] lends what a
-//! thread has for itself.
+//! share it. [`known`] holds the pieces that a thread has seen, in memory that [`bound`] bounds: one table ([`seen`]), and a
+//! ring for what does not fit into its entries ([`ring`]). [`part_counts`] holds counts of parts of texts, [`pool`] lends what
+//! a thread has for itself.
 
 pub(crate) mod bound;
+pub(crate) mod known;
 pub(crate) mod part_counts;
 pub(crate) mod pool;
-pub(crate) mod recent;
+mod ring;
 pub(crate) mod seen;
 pub(crate) mod whole_tokens;
 

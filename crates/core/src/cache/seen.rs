@@ -1,21 +1,22 @@
-//! The pieces of up to 15 bytes that a thread has seen, with their ids: whole tokens and merged pieces alike.
+//! The table of the pieces that a thread has seen, whole tokens and merged ones alike.
 //!
-//! An entry holds a piece and up to three ids, so that one line of memory answers for a piece, whatever it is. A piece belongs
-//! in one line; where that is full it stands in the other line of its pair, until it is asked for.
+//! An entry holds a piece of up to 15 bytes and up to three ids, so that one line of memory answers for most pieces, whatever
+//! they are. For a longer one it has a hash, and in place of ids whatever the caller keeps. A piece belongs in one line;
+//! where that is full it stands in the other line of its pair, until it is asked for.
 //!
 //! The table grows with use: it has memory for its largest size, of which only as much is touched as is in use, and is made
 //! twice as large in place. When that would exceed what the thread or the process may take, a new generation begins: what is
 //! asked for moves there from the older one, the rest goes when the generations change again. So what recurs stays.
 
 use super::bound::{self, Taken};
-use super::mix;
+use super::{hash, mix};
 use crate::large_pages::{Table, Zeros};
 use crate::prefetch::prefetch;
 
-/// The longest piece that is held, in bytes.
-pub(crate) const LONGEST: usize = 15;
+/// The longest piece that an entry holds whole, in bytes.
+const LONGEST: usize = 15;
 
-/// The most ids of a piece that is held.
+/// The most ids that an entry holds.
 pub(crate) const IDS: usize = 3;
 
 /// The ids of a piece, and behind them their number.
@@ -27,21 +28,21 @@ const FIRST_LINES: usize = 1 << 6;
 /// A generation takes at most this part of a thread's memory.
 const PARTS: usize = 4;
 
-/// A generation is full when it has a piece for each line, and one more for each of so many.
-const FULL: usize = 4;
-
-/// The bytes of a piece, and above them its length.
+/// The bytes of a piece, and above them its length; of a longer piece a hash and its length.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Key(u64, u64);
 
-/// By length: which bytes of 16 belong to the piece, and the length where it stands in a key. The last is of all pieces that
-/// are too long, and no entry has it.
-const MASKS: [[u64; 3]; LONGEST + 2] = {
-    let mut masks = [[0; 3]; LONGEST + 2];
+/// In a key, where the length of a piece begins that the key holds whole, and what a longer one has there.
+const LENGTH: u32 = 56;
+const LONGER: u64 = 0xFF << LENGTH;
+
+/// By length: which bytes of 16 belong to the piece, and the length where it stands in a key.
+const MASKS: [[u64; 3]; LONGEST + 1] = {
+    let mut masks = [[0; 3]; LONGEST + 1];
     let mut length = 1;
-    while length < LONGEST + 2 {
-        let bytes = if length > LONGEST { 0 } else { u128::MAX >> (128 - 8 * length) };
-        masks[length] = [bytes as u64, (bytes >> 64) as u64, (length as u64) << 56];
+    while length <= LONGEST {
+        let bytes = u128::MAX >> (128 - 8 * length);
+        masks[length] = [bytes as u64, (bytes >> 64) as u64, (length as u64) << LENGTH];
         length += 1;
     }
     masks
@@ -51,6 +52,9 @@ impl Key {
     /// The key of a piece.
     #[inline(always)]
     pub(crate) fn new(text: &[u8], start: usize, length: usize) -> Self {
+        let Some([low, high, tag]) = MASKS.get(length) else {
+            return Self(hash(&text[start..start + length]), length as u64 | LONGER);
+        };
         let words = match text[start..].first_chunk() {
             Some(bytes) => u128::from_le_bytes(*bytes),
             // Near the end of the text its last bytes are read, and those before the piece shifted out.
@@ -59,14 +63,13 @@ impl Key {
                 None => padded(&text[start..]),
             },
         };
-        let [low, high, tag] = MASKS[length.min(LONGEST + 1)];
         Self(words as u64 & low, (words >> 64) as u64 & high | tag)
     }
 
-    /// Whether a piece with this key may be held.
+    /// Whether no other piece has this key.
     #[inline]
-    pub(crate) fn is_short(self) -> bool {
-        self.1 >> 56 <= LONGEST as u64
+    pub(crate) fn is_whole(self) -> bool {
+        self.1 < LONGER
     }
 
     #[inline(always)]
@@ -117,9 +120,9 @@ impl Generation {
         Self { lines: Table::zeros(most), count, held: 0 }
     }
 
-    /// Whether more pieces would find their lines full too often.
+    /// Whether more pieces would find their lines full too often: three pieces for each four lines, which have room for eight.
     fn is_full(&self) -> bool {
-        self.held >= self.count + self.count / FULL
+        self.held * 4 >= self.count * 3
     }
 
     /// Uses twice as many lines.
@@ -155,8 +158,13 @@ impl Generation {
         })
     }
 
-    /// Writes an entry that is not there: in its line, else in the other one, else in place of one that came before.
+    /// Writes an entry: in place of one with this key, else in its line, else in the other one, else in place of one that
+    /// came before.
     fn put(&mut self, entry: Entry, hash: u32) {
+        if let Some((line, place)) = self.find(entry.key, hash) {
+            self.lines[line].0[place] = entry;
+            return;
+        }
         let first = self.line(hash);
         for line in [first, first ^ 1] {
             if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.is_free()) {
@@ -200,7 +208,6 @@ impl Seen {
     #[inline(always)]
     pub(crate) fn probe(&self, key: Key, hash: u32) -> (&Ids, bool) {
         let [first, second] = &self.newer.lines[self.newer.line(hash)].0;
-        // Without a branch, since which of them it is cannot be foreseen.
         let entry = if first.key == key { first } else { second };
         (&entry.ids, entry.key == key)
     }
@@ -230,7 +237,7 @@ impl Seen {
         Some(ids)
     }
 
-    /// Keeps the ids of a piece that was not found.
+    /// Keeps the ids of a piece.
     pub(crate) fn keep(&mut self, key: Key, hash: u32, ids: Ids) {
         if self.newer.is_full() {
             self.make_room();
@@ -282,7 +289,7 @@ mod tests {
             let (key, hash) = key(&piece(number));
             assert_eq!(seen.find(key, hash), None);
             seen.keep(key, hash, ids(number));
-            assert_eq!((*seen.probe(key, hash).0, seen.probe(key, hash).1), (ids(number), true));
+            assert_eq!(seen.find(key, hash), Some(ids(number)));
             // Some hundreds come again and again.
             let often = number % 300;
             let (key, hash) = self::key(&piece(often));
@@ -335,12 +342,12 @@ mod tests {
                     let text = [&text[..before], &piece, &text[..after]].concat();
                     assert!(Key::new(&text, before, length) == alone, "{length} {before} {after}");
                 }
-                assert!(alone.is_short());
+                assert!(alone.is_whole());
                 assert!(keys.iter().all(|&key| key != alone));
                 keys.push(alone);
             }
         }
-        assert!(!Key::new(&text, 0, LONGEST + 1).is_short());
-        assert!(Key::new(&text, 0, LONGEST + 1) == Key::new(&text, 5, 30));
+        assert!(!Key::new(&text, 0, LONGEST + 1).is_whole());
+        assert!(Key::new(&text, 0, 30) == Key::new(&text, 5, 30) && Key::new(&text, 0, 30) != Key::new(&text, 0, 31));
     }
 }
