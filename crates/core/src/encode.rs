@@ -360,37 +360,63 @@ impl Lookup {
         ends: &[u32],
         sink: &mut impl Sink,
     ) -> Result<()> {
-        match self.find(model, text, start, ends) {
-            Ok(()) => self.send(ends.len(), sink),
-            Err(error) if error.kind == Kind::Interrupted => return Err(error),
-            Err(_) => {
-                // The first fault is found one by one.
-                return self
-                    .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
-                    .map_err(|error| error.shifted(start));
-            }
+        let text = &text[start..];
+        self.prepare(text, ends);
+        let known = self.send_known(ends.len(), sink);
+        if known == ends.len() {
+            return Ok(());
         }
-        Ok(())
+        match self.find(model, text, ends, known) {
+            Ok(()) => {
+                self.send(known..ends.len(), sink);
+                Ok(())
+            }
+            Err(error) if error.kind == Kind::Interrupted => Err(error),
+            // The first fault is found one by one.
+            Err(_) => self.encode_one_by_one(&model.vocab, text, ends, known, sink).map_err(|error| error.shifted(start)),
+        }
     }
 
-    /// Finds the ids of some pieces.
+    /// Asks for the memory that looking some pieces up needs: while some are compared, the lines of all of them are on their
+    /// way.
     #[inline]
-    fn find(&mut self, model: &Compiled, text: &[u8], start: usize, ends: &[u32]) -> Result<()> {
-        let Self { found: Found { keys, hashes, ids, which, missing, .. }, known, .. } = self;
-        let text = &text[start..];
-        // While some pieces are compared, the lines of all of them are on their way from memory.
+    fn prepare(&mut self, text: &[u8], ends: &[u32]) {
+        let Self { found: Found { keys, hashes, .. }, known, .. } = self;
         let mut at = 0;
-        for (&end, (key, hash)) in ends.iter().zip(keys.iter_mut().zip(&mut *hashes)) {
+        for (&end, (key, hash)) in ends.iter().zip(keys.iter_mut().zip(hashes)) {
             let end = end as usize;
             *key = Key::new(text, at, end - at);
             *hash = key.hash();
             known.prepare(*hash);
             at = end;
         }
+    }
+
+    /// Sends the ids of the first pieces, up to the first one that is not found at once; returns which that is.
+    #[inline]
+    fn send_known(&mut self, pieces: usize, sink: &mut impl Sink) -> usize {
+        let Self { found: Found { keys, hashes, row, .. }, known, .. } = self;
+        let (mut count, mut at) = (0, 0);
+        for (&key, &hash) in keys.iter().zip(&*hashes).take(pieces) {
+            let (ids, is_it) = known.probe(key, hash);
+            if !is_it {
+                break;
+            }
+            at = put(row, at, ids);
+            count += 1;
+        }
+        sink.take(&row[..at]);
+        count
+    }
+
+    /// Finds the ids of some pieces from number `first` on.
+    #[inline]
+    fn find(&mut self, model: &Compiled, text: &[u8], ends: &[u32], first: usize) -> Result<()> {
+        let Self { found: Found { keys, hashes, ids, which, missing, .. }, known, .. } = self;
         let mut lost = 0;
-        for (number, ((key, hash), ids)) in keys.iter().zip(&*hashes).zip(ids).take(ends.len()).enumerate() {
-            let (held, is_it) = known.probe(*key, *hash);
-            *ids = *held;
+        for number in first..ends.len() {
+            let (held, is_it) = known.probe(keys[number], hashes[number]);
+            ids[number] = *held;
             which[lost & (MANY - 1)] = number as u8;
             lost += usize::from(!is_it);
         }
@@ -448,12 +474,14 @@ impl Lookup {
         ends: &[u32],
         counts: &mut Vec<u32>,
     ) -> Result<()> {
-        if let Err(error) = self.find(model, text, start, ends) {
+        let text = &text[start..];
+        self.prepare(text, ends);
+        if let Err(error) = self.find(model, text, ends, 0) {
             if error.kind == Kind::Interrupted {
                 return Err(error);
             }
             return self
-                .encode_one_by_one(&model.vocab, &text[start..], ends, &mut Count::default())
+                .encode_one_by_one(&model.vocab, text, ends, 0, &mut Count::default())
                 .map_err(|error| error.shifted(start));
         }
         counts.clear();
@@ -464,30 +492,33 @@ impl Lookup {
         Ok(())
     }
 
-    /// Sends the ids of all pieces that were found to `sink`, in order.
+    /// Sends the ids of pieces that were found to `sink`, in order.
     #[inline]
-    fn send(&mut self, pieces: usize, sink: &mut impl Sink) {
+    fn send(&mut self, pieces: Range<usize>, sink: &mut impl Sink) {
         let mut at = 0;
-        for number in 0..pieces {
+        for number in pieces {
             let ids = self.found.ids[number];
             if ids[seen::IDS] == 0 {
                 sink.take(&self.found.row[..at]);
                 sink.take(self.many(ids));
                 at = 0;
-                continue;
+            } else {
+                at = put(&mut self.found.row, at, &ids);
             }
-            // All are written, which takes no loop, and the next ones over those that are none.
-            if let Some(room) = self.found.row[at..].first_chunk_mut() {
-                *room = ids;
-            }
-            at += ids[seen::IDS] as usize;
         }
         sink.take(&self.found.row[..at]);
     }
 
     #[cold]
-    fn encode_one_by_one(&mut self, vocab: &Vocab, text: &[u8], ends: &[u32], sink: &mut impl Sink) -> Result<()> {
-        for number in 0..ends.len() as u8 {
+    fn encode_one_by_one(
+        &mut self,
+        vocab: &Vocab,
+        text: &[u8],
+        ends: &[u32],
+        first: usize,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        for number in first as u8..ends.len() as u8 {
             self.ids.clear();
             let (start, end) = place(ends, number);
             let piece = &text[start..end];
@@ -500,6 +531,16 @@ impl Lookup {
         }
         Ok(())
     }
+}
+
+/// Writes the ids of a piece into a row of ids; returns where they end. All are written that it could have, which takes no
+/// loop, and the next ones over those that are none.
+#[inline(always)]
+fn put(row: &mut [u32; MANY * seen::IDS + 1], at: usize, ids: &Ids) -> usize {
+    if let Some(room) = row.get_mut(at..at + ids.len()) {
+        room.copy_from_slice(ids);
+    }
+    at + ids[seen::IDS] as usize
 }
 
 /// Where one of the pieces that end at `ends` starts and ends.
