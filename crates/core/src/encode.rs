@@ -24,6 +24,9 @@ use crate::vocab::{Semantics, Vocab};
 
 /// Takes ids as they come.
 pub trait Sink {
+    /// Whether only the number of ids matters, and not which they are.
+    const COUNTS: bool = false;
+
     /// Some ids, in order.
     fn take(&mut self, ids: &[u32]);
 }
@@ -40,6 +43,8 @@ impl Sink for Vec<u32> {
 pub struct Count(pub u64);
 
 impl Sink for Count {
+    const COUNTS: bool = true;
+
     #[inline]
     fn take(&mut self, ids: &[u32]) {
         self.0 += ids.len() as u64;
@@ -373,7 +378,9 @@ impl Lookup {
             }
             Err(error) if error.kind == Kind::Interrupted => Err(error),
             // The first fault is found one by one.
-            Err(_) => self.encode_one_by_one(&model.vocab, text, ends, known, sink).map_err(|error| error.shifted(start)),
+            Err(_) => {
+                self.encode_one_by_one(&model.vocab, text, ends, known, sink).map_err(|error| error.shifted(start))
+            }
         }
     }
 
@@ -394,7 +401,7 @@ impl Lookup {
 
     /// Sends the ids of the first pieces, up to the first one that is not found at once; returns which that is.
     #[inline]
-    fn send_known(&mut self, pieces: usize, sink: &mut impl Sink) -> usize {
+    fn send_known<S: Sink>(&mut self, pieces: usize, sink: &mut S) -> usize {
         let Self { found: Found { keys, hashes, row, .. }, known, .. } = self;
         let (mut count, mut at) = (0, 0);
         for (&key, &hash) in keys.iter().zip(&*hashes).take(pieces) {
@@ -402,7 +409,7 @@ impl Lookup {
             if !is_it {
                 break;
             }
-            at = put(row, at, ids);
+            at = put::<S>(row, at, ids);
             count += 1;
         }
         sink.take(&row[..at]);
@@ -494,7 +501,7 @@ impl Lookup {
 
     /// Sends the ids of pieces that were found to `sink`, in order.
     #[inline]
-    fn send(&mut self, pieces: Range<usize>, sink: &mut impl Sink) {
+    fn send<S: Sink>(&mut self, pieces: Range<usize>, sink: &mut S) {
         let mut at = 0;
         for number in pieces {
             let ids = self.found.ids[number];
@@ -503,7 +510,7 @@ impl Lookup {
                 sink.take(self.many(ids));
                 at = 0;
             } else {
-                at = put(&mut self.found.row, at, &ids);
+                at = put::<S>(&mut self.found.row, at, &ids);
             }
         }
         sink.take(&self.found.row[..at]);
@@ -536,8 +543,10 @@ impl Lookup {
 /// Writes the ids of a piece into a row of ids; returns where they end. All are written that it could have, which takes no
 /// loop, and the next ones over those that are none.
 #[inline(always)]
-fn put(row: &mut [u32; MANY * seen::IDS + 1], at: usize, ids: &Ids) -> usize {
-    if let Some(room) = row.get_mut(at..at + ids.len()) {
+fn put<S: Sink>(row: &mut [u32; MANY * seen::IDS + 1], at: usize, ids: &Ids) -> usize {
+    if !S::COUNTS
+        && let Some(room) = row.get_mut(at..at + ids.len())
+    {
         room.copy_from_slice(ids);
     }
     at + ids[seen::IDS] as usize

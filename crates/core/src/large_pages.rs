@@ -41,9 +41,8 @@ mod linux {
         let skipped = first.align_offset(LARGE);
         if size >= skipped.saturating_add(LARGE) {
             // SAFETY: the whole large pages lie within the room, and keep what they hold.
-            let _ = unsafe {
-                madvise(first.add(skipped).cast(), (size - skipped) / LARGE * LARGE, Advice::LinuxHugepage)
-            };
+            let _ =
+                unsafe { madvise(first.add(skipped).cast(), (size - skipped) / LARGE * LARGE, Advice::LinuxHugepage) };
         }
     }
 
@@ -79,8 +78,9 @@ mod linux {
             let slack = if layout.size() < LARGE { 0 } else { LARGE };
             let bytes = layout.size() + slack;
             // SAFETY: the system chooses a place where nothing else is.
-            let mapped =
-                unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
+            let mapped = unsafe {
+                mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
+            };
             let Ok(mapped) = mapped else { handle_alloc_error(layout) };
             let skipped = if slack == 0 { 0 } else { mapped.cast::<u8>().align_offset(LARGE) };
             // SAFETY: the slack is larger than what is skipped.

@@ -55,7 +55,8 @@ impl Ring {
         if place + (self.size as u64) < self.written {
             return false;
         }
-        let Some((header, rest)) = self.bytes.get(self.at(place)..).and_then(<[u8]>::split_first_chunk::<HEADER>) else {
+        let Some((header, rest)) = self.bytes.get(self.at(place)..).and_then(<[u8]>::split_first_chunk::<HEADER>)
+        else {
             return false;
         };
         let header = u32::from_le_bytes(*header);

@@ -141,7 +141,8 @@ impl Generation {
         self.held = 0;
         for pair in (0..before).step_by(2) {
             // Those of a pair belong in the pair itself, or in the one as far beyond as there were lines.
-            for entry in [0, 1].map(|line| std::mem::take(&mut self.lines[pair + line])).iter().flat_map(|line| line.0) {
+            for entry in [0, 1].map(|line| std::mem::take(&mut self.lines[pair + line])).iter().flat_map(|line| line.0)
+            {
                 if !entry.is_free() {
                     self.put(entry, entry.key.hash());
                 }

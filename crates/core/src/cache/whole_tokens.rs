@@ -71,7 +71,7 @@ impl ShortLine {
 }
 
 /// The bytes of a piece of up to 28 bytes and its length; in an entry also its id.
-pub(crate) type LongKey = [u64; 4];
+type LongKey = [u64; 4];
 
 /// Entries of 32 bytes.
 #[derive(Clone, Copy, Default)]
@@ -136,7 +136,7 @@ fn short_key(text: &[u8], start: usize, length: usize) -> Key {
 
 /// The piece's bytes as four numbers; it has up to 28.
 #[inline(always)]
-pub(super) fn long_key(text: &[u8], start: usize, length: usize) -> LongKey {
+fn long_key(text: &[u8], start: usize, length: usize) -> LongKey {
     let [low, high] = match text[start..].first_chunk::<32>() {
         Some(bytes) => {
             let (words, _) = bytes.as_chunks::<16>();
@@ -161,7 +161,7 @@ fn lines(entries: usize, a_line: usize) -> usize {
 }
 
 #[inline(always)]
-pub(super) fn long_hash([a, b, c, d]: LongKey) -> u64 {
+fn long_hash([a, b, c, d]: LongKey) -> u64 {
     mix(mix(a, b), c ^ d.rotate_left(32))
 }
 
@@ -280,13 +280,13 @@ impl WholeTokens {
 
     /// Asks for the memory that [`WholeTokens::get_long`] needs.
     #[inline]
-    pub(crate) fn prepare_long(&self, hash: u64) {
+    fn prepare_long(&self, hash: u64) {
         prefetch(&self.long, self.long_line(hash));
     }
 
     /// The id of a longer piece.
     #[inline]
-    pub(crate) fn get_long(&self, key: &LongKey, hash: u64) -> Option<u32> {
+    fn get_long(&self, key: &LongKey, hash: u64) -> Option<u32> {
         let mut at = self.long_line(hash);
         loop {
             for entry in &self.long[at].0 {
