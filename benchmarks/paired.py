@@ -1,8 +1,8 @@
 """Builds of the core compared in one process, in turns: ``python -m benchmarks.paired BUILD BUILD ...``.
 
-A busy machine changes its speed by a third within seconds, so that two processes show no difference below that. Here every
-build encodes the same 500 kB before any encodes the next, the first of them by turns, and the ratio of each such round
-counts. A build compared with itself comes out within two percent: nothing below that means anything.
+A busy machine changes its speed by a third within seconds, so that two processes show no difference below that. Here
+every build encodes the same 500 kB before any encodes the next, the first of them by turns, and the ratio of each such
+round counts. A build compared with itself comes out within two percent: nothing below that means anything.
 
 A build is the path of a compiled core, with a name and a tier if wanted: ``NAME=PATH@TIER``. Tiers are those of the
 variable BYTEPAIR_TIER. The first build is the base of the ratios; above 1 a build is faster than it.
@@ -14,8 +14,8 @@ variable BYTEPAIR_TIER. The first build is the base of the ratios; above 1 a bui
 - fresh: the other half, after it.
 - warm, list, count: the other half again.
 
-Ids are compared before a time counts. Each build has `str` objects of its own, so that none profits from what another one
-left in them. Times are CPU time of one thread.
+Ids are compared before a time counts. Each build has `str` objects of its own, so that none profits from what another
+one left in them. Times are CPU time of one thread.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _without_package() -> dict[str, Any]:
 
 
 def load(build: Build, make: Callable[[Any], bp.Tokenizer]) -> bp.Tokenizer:
-    """What `make` makes of a package of its own around a build; the package that is imported already is left as it is."""
+    """What `make` makes of a package of its own around a build; the package that is imported already stays as it is."""
     before, tier = _without_package(), os.environ.pop(TIER, None)
     if build.tier:
         os.environ[TIER] = build.tier
@@ -158,11 +158,11 @@ def rounds(
     Raises:
         DifferentIdsError: They do not agree.
     """
-    first, second = (chunks(half, CHUNK) for half in halves(text))
+    first, second = (chunks(half, CHUNK) for half in halves(text, BLOCK))
     copies = {name: ["".join(list(chunk)) for chunk in second] for name in toks}
-    passes = [("cold", 0), ("fresh", 0), *((part, turn) for turn in range(repeats) for part in parts if part in PARTS[2:])]
+    again = [part for part in parts if part in PARTS[2:]]
     turn = 0
-    for part, _ in passes:
+    for part in ["cold", "fresh", *again * repeats]:
         for number, chunk in enumerate(first if part == "cold" else second):
             seconds, results = {}, {}
             turn += 1
@@ -194,9 +194,9 @@ def summary(found: Sequence[Round], base: str) -> dict[str, tuple[float, float, 
     """
     made = {}
     for name in found[0].seconds:
-        ratios = [round.seconds[base] / round.seconds[name] for round in found]
+        ratios = [turn.seconds[base] / turn.seconds[name] for turn in found]
         low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
-        made[name] = statistics.median(round.bytes / 1e6 / round.seconds[name] for round in found), low, middle, high
+        made[name] = statistics.median(turn.bytes / 1e6 / turn.seconds[name] for turn in found), low, middle, high
     return made
 
 
@@ -218,8 +218,8 @@ def main(arguments: list[str] | None = None) -> int:
     if folder is None:
         parser.error("the data folder is not there; --data names it")
     parts = chosen(parser, "--only", options.only, PARTS)
+    published = folder / "vocabs" / "openai"
     for corpus in chosen(parser, "--corpus", options.corpus, CORPORA):
-        published = folder / "vocabs" / "openai"
         toks = {
             build.name: load(build, lambda package: package.get_encoding(options.vocabulary, folder=published))
             for build in builds
@@ -228,8 +228,9 @@ def main(arguments: list[str] | None = None) -> int:
             text = file.read(options.megabytes * 1_000_000)
         found = list(rounds(toks, text, parts, options.repeats))
         for part in parts:
-            of_part = summary([round for round in found if round.part == part], builds[0].name)
-            for name, (speed, low, middle, high) in of_part.items():
+            of_part = summary([turn for turn in found if turn.part == part], builds[0].name)
+            for name in toks:
+                speed, low, middle, high = of_part[name]
                 ratio = f"{middle:6.3f} ({low:.3f} to {high:.3f})"
                 print(f"{corpus:6}{part:6}{name:16}{speed:7.1f} MB/s  {ratio}", flush=True)
     return 0

@@ -577,7 +577,7 @@ def test_paired_builds_take_turns_and_their_ids_are_compared(monkeypatch: pytest
     assert calls[:8] == [1.0, 4.0, 4.0, 1.0, 1.0, 4.0, 4.0, 1.0]
     assert paired.summary(found, "old")["new"][1:] == (4.0, 4.0, 4.0)
     toks["new"].wrong = "m"
-    with pytest.raises(paired.DifferentIdsError, match=r"differ in chunk 2 of fresh"):
+    with pytest.raises(paired.DifferentIdsError, match=r"differ in chunk 1 of fresh"):
         list(paired.rounds(toks, "abcdefghijklmno", ["warm"], 1, clock))
 
 

@@ -166,12 +166,13 @@ def test_ids_are_the_same_on_every_tier(tier: str, sources: list[str]) -> None:
 import sys
 import bytepair as bp
 text = sys.stdin.buffer.read().decode()
-print(bp.train([text[:100_000]], 600, split="o200k").encode(text))
+print(bp.train(iter([text[:100_000]]), 600, split="o200k").encode(text))
 """
     text = "".join(sources) + "".join(HOSTILE)
-    here = bp.train([text[:100_000]], 600, split="o200k").encode(text)
-    command, environment = [sys.executable, "-c", code], {**os.environ, "BYTEPAIR_TIER": tier}
-    done = subprocess.run(command, input=text.encode("utf-8", "replace"), capture_output=True, env=environment, check=True)
+    here = bp.train(iter([text[:100_000]]), 600, split="o200k").encode(text)
+    environment = {**os.environ, "BYTEPAIR_TIER": tier}
+    command, data = [sys.executable, "-c", code], text.encode("utf-8", "replace")
+    done = subprocess.run(command, input=data, capture_output=True, env=environment, check=True)
     assert done.stdout.decode() == f"{here}\n"
 
 
