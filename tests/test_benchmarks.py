@@ -523,6 +523,7 @@ def test_a_climb_that_differs_is_wrong_and_a_long_one_ends(report: measure.Repor
         growing,
         ladder,
         packages,
+        paired,
         peers,
         slices,
         texts,
