@@ -43,7 +43,7 @@ impl Known {
     #[inline(always)]
     pub(crate) fn probe(&self, key: Key, hash: u32) -> (&Ids, bool) {
         let (ids, is_it) = self.seen.probe(key, hash);
-        (ids, is_it & (ids[IDS] > 0))
+        (ids, is_it && ids[IDS] > 0)
     }
 
     /// Asks for the memory that [`Known::get`] needs beyond that; whether the piece may be unknown.
