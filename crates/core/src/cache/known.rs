@@ -99,7 +99,7 @@ mod tests {
     fn every_length_and_number_of_ids_comes_back() {
         let mut known = Known::default();
         let piece = |length: usize, last: u8| [vec![b'a'; length - 1], vec![last]].concat();
-        let ids = |length: usize| (0..1 + length as u32 % 9).collect::<Vec<_>>();
+        let ids = |length: usize| (0..=length as u32 % 9).collect::<Vec<_>>();
         for length in (1..=1024).filter(|&length| ids(length).len() <= length) {
             for last in [0, b'a', 255] {
                 assert_eq!(get(&mut known, &piece(length, last)), None);
