@@ -1,8 +1,8 @@
 """Functions for engines and data pipelines: arrays and tuples in place of objects, and no second look at the input.
 
-Each takes a `Tokenizer` first, except those of the caches' memory. They are as exact and as stable as its methods, which
-most programs should call: `Tokenizer.encode_batch_array`, `Tokenizer.offsets`, ``tok(...)`` and `Tokenizer.encode_chat`
-are made of them.
+Each takes a `Tokenizer` first, except those of the caches' memory. They are as exact and as stable as its methods,
+which most programs should call: `Tokenizer.encode_batch_array`, `Tokenizer.offsets`, ``tok(...)`` and
+`Tokenizer.encode_chat` are made of them.
 
 Example:
     >>> import bytepair as bp
