@@ -26,6 +26,7 @@ from benchmarks import (
     ladder,
     measure,
     packages,
+    paired,
     peers,
     plot,
     published,
@@ -522,6 +523,7 @@ def test_a_climb_that_differs_is_wrong_and_a_long_one_ends(report: measure.Repor
         growing,
         ladder,
         packages,
+        paired,
         peers,
         slices,
         texts,
@@ -537,3 +539,52 @@ def test_the_examples_are_right(module: ModuleType) -> None:
 def test_documents_are_the_text() -> None:
     text = "low lower " * 2_000
     assert "".join(texts.documents(text)) == text
+
+
+class Clock:
+    """Seconds that each call of a tokenizer takes: those of its name, in turns."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Paced:
+    """A tokenizer that takes so many seconds for a call, and that may be wrong about a text."""
+
+    def __init__(self, clock: Clock, seconds: float, calls: list[float], wrong: str = "-") -> None:
+        self.clock, self.seconds, self.calls, self.wrong = clock, seconds, calls, wrong
+
+    def encode(self, text: str, **_: object) -> list[int]:
+        self.clock.now += self.seconds
+        self.calls.append(self.seconds)
+        return [ord(character) for character in text] + [0] * (self.wrong in text)
+
+    encode_array = encode
+
+    def count(self, text: str, **options: object) -> int:
+        return len(self.encode(text, **options))
+
+
+def test_paired_builds_take_turns_and_their_ids_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paired, "BLOCK", 4)
+    monkeypatch.setattr(paired, "CHUNK", 3)
+    clock, calls = Clock(), list[float]()
+    toks: Any = {"old": Paced(clock, 4.0, calls), "new": Paced(clock, 1.0, calls)}
+    found = list(paired.rounds(toks, "abcdefghijklmno", ["fresh", "warm", "count"], 2, clock))
+    assert [part.part for part in found] == ["fresh"] * 3 + (["warm"] * 3 + ["count"] * 3) * 2
+    assert calls[:8] == [1.0, 4.0, 4.0, 1.0, 1.0, 4.0, 4.0, 1.0]
+    assert paired.summary(found, "old")["new"][1:] == (4.0, 4.0, 4.0)
+    toks["new"].wrong = "m"
+    with pytest.raises(paired.DifferentIdsError, match=r"differ in chunk 1 of fresh"):
+        list(paired.rounds(toks, "abcdefghijklmno", ["warm"], 1, clock))
+
+
+def test_paired_builds_are_loaded_beside_the_package() -> None:
+    build = paired.Build.parse(f"{bp._core.__file__}@plain")
+    tok = paired.load(build, lambda package: package.train({"low": 5}, vocab_size=258))
+    assert tok.encode("low") == [257]
+    assert not isinstance(tok, bp.Tokenizer)
+    assert bp.train({"low": 5}, vocab_size=258).encode("low") == [257]

@@ -97,13 +97,13 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("threads", [1, 2])
-def test_pieces_that_never_repeat_do_not_grow_memory(threads: int) -> None:
+@pytest.mark.parametrize(("threads", "bound"), [(1, 0), (1, 2_000_000), (2, 2_000_000)])
+def test_pieces_that_never_repeat_do_not_grow_memory(threads: int, bound: int) -> None:
     code = """
 import sys
 from random import Random
 import bytepair as bp
-from bytepair._core import memory_per_thread
+from bytepair.lowlevel import cache_memory, limit_cache_memory
 
 def resident():
     with open("/proc/self/statm") as file:
@@ -116,7 +116,9 @@ def block():
 
 table = bytes(97 + byte % 26 for byte in range(256))
 random = Random(3)
-threads, total = int(sys.argv[1]), int(sys.argv[2]) * 1_000_000
+threads, bound, total = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]) * 1_000_000
+if bound:
+    limit_cache_memory(thread=bound)
 tok = bp.train({"lower": 5, "slow": 3}, vocab_size=262, split="gpt2")
 for _ in range(2):
     text = block()
@@ -128,10 +130,54 @@ while done < total:
     tok.count(text, threads=threads)
     done += len(text)
     most = max(most, resident())
-print(most - before, memory_per_thread() * threads)
+print(most - before, cache_memory()[0] * threads)
 """
-    done = run(code, str(threads), str(STREAM_MB), timeout=60 + STREAM_MB)
+    done = run(code, str(threads), str(bound), str(STREAM_MB), timeout=60 + STREAM_MB)
     assert done.returncode == 0, done.stderr
     grown, stated = map(int, done.stdout.split())
+    assert stated == (bound or 64 << 20) * threads
     # The measurement covers the whole process, whose allocators keep a few megabytes of their own.
     assert grown <= stated + 8_000_000
+
+
+def test_bounds_of_memory_change_no_id(sources: list[str]) -> None:
+    text = "".join(sources)
+    spec = bp.train(iter(sources[:2]), 600, split="o200k").spec
+    expected = bp.Tokenizer(spec).encode(text)
+    before = bp.lowlevel.cache_memory()
+    try:
+        for thread, process in [(262_144, 1 << 30), (1 << 26, 0)]:
+            bp.lowlevel.limit_cache_memory(thread, process)
+            assert bp.lowlevel.cache_memory() == (thread, process)
+            tok = bp.Tokenizer(spec)
+            for threads in (1, 2):
+                assert tok.encode(text, threads=threads) == expected
+                assert tok.count(text, threads=threads) == len(expected)
+        with pytest.raises(ValueError, match="thread=262143 is too small for caches; use 262144 or more"):
+            bp.lowlevel.limit_cache_memory(thread=262_143)
+        assert bp.lowlevel.cache_memory() == (1 << 26, 0)
+    finally:
+        bp.lowlevel.limit_cache_memory(*before)
+
+
+@pytest.mark.parametrize("tier", ["plain", "avx2", "avx512"])
+def test_ids_are_the_same_on_every_tier(tier: str, sources: list[str]) -> None:
+    code = """
+import sys
+import bytepair as bp
+text = sys.stdin.buffer.read().decode()
+print(bp.train(iter([text[:100_000]]), 600, split="o200k").encode(text))
+"""
+    text = "".join(sources) + "".join(HOSTILE)
+    here = bp.train(iter([text[:100_000]]), 600, split="o200k").encode(text)
+    environment = {**os.environ, "BYTEPAIR_TIER": tier}
+    command, data = [sys.executable, "-c", code], text.encode("utf-8", "replace")
+    done = subprocess.run(command, input=data, capture_output=True, env=environment, check=True)
+    assert done.stdout.decode() == f"{here}\n"
+
+
+def test_an_unknown_tier_is_an_error() -> None:
+    environment = {**os.environ, "BYTEPAIR_TIER": "sse9"}
+    command = [sys.executable, "-c", "import bytepair"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert "ValueError: BYTEPAIR_TIER is sse9, not one of plain, avx2, avx512" in done.stderr

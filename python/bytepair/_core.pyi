@@ -32,6 +32,7 @@ __all__ = [
     "Prepender",
     "TextIndex",
     "__version__",
+    "cache_memory",
     "canonical_merges",
     "check_step",
     "chunks",
@@ -46,10 +47,10 @@ __all__ = [
     "learn_bytes",
     "learn_unigram",
     "learn_wordpiece",
+    "limit_cache_memory",
     "locate",
     "locate_trusted",
     "matches_nothing",
-    "memory_per_thread",
     "merges_by_score",
     "normalize",
     "places",
@@ -522,7 +523,8 @@ def pre_tokenize(
 def decode_tokens(steps: Sequence[str], tokens: Sequence[str]) -> str: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
 def matches_nothing(pattern: str) -> bool: ...
-def memory_per_thread() -> int: ...
+def cache_memory() -> tuple[int, int]: ...
+def limit_cache_memory(thread: int | None = None, process: int | None = None) -> None: ...
 def merges_by_score(tokens: Sequence[tuple[str, int, float]]) -> tuple[list[tuple[int, int]], int]: ...
 def read_byte_alphabet(vocab: dict[str, Any], merges: list[Any], added: Sequence[str]) -> Columns | None: ...
 def read_pieces(data: bytes) -> tuple[list[tuple[str, float, int]], list[tuple[int, int]]] | None: ...

@@ -10,7 +10,8 @@ CRATES = Path(__file__).resolve().parents[2] / "crates"
 
 # Each module at the root of crates/core/src, below those that use it. DESIGN.md says what each is for.
 ROOMS = (
-    *("error", "interrupt", "utf8", "parallel", "prefetch", "eight_bytes", "edge", "occurrences"),
+    *("error", "interrupt", "utf8", "tier", "parallel", "prefetch", "large_pages"),
+    *("eight_bytes", "edge", "occurrences"),
     *("vocab", "files"),
     *("split", "normalize", "pre_tokenize", "segment"),
     *("merge", "model", "cache", "encode"),

@@ -1,4 +1,4 @@
-//! Pieces -> ids: whole tokens from the vocabulary's table, recently merged pieces from the thread's cache, and the rest by
+//! Pieces -> ids: those that the thread has seen from its caches, whole tokens from the vocabulary's table, and the rest by
 //! merging.
 //!
 //! Long because the ways of a piece, by table, by cache, by merging, by a model of characters, share their buffers and are
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aho_corasick::{AhoCorasick, Input};
 
+use crate::cache::known::{Known, few};
 use crate::cache::pool::Pool;
-use crate::cache::recent::{Recent, Sought};
-use crate::cache::short::{self, Short};
-use crate::cache::whole_tokens::{self, Found, WholeTokens};
+use crate::cache::seen::{self, Ids, Key};
+use crate::cache::whole_tokens::{self, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
 use crate::merge::{self, Scratch};
@@ -20,10 +20,13 @@ use crate::model::{self, OnBytes, Token, WordModel};
 use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
-use crate::vocab::{NO_ID, Semantics, Vocab};
+use crate::vocab::{Semantics, Vocab};
 
 /// Takes ids as they come.
 pub trait Sink {
+    /// Whether only the number of ids matters, and not which they are.
+    const COUNTS: bool = false;
+
     /// Some ids, in order.
     fn take(&mut self, ids: &[u32]);
 }
@@ -40,19 +43,16 @@ impl Sink for Vec<u32> {
 pub struct Count(pub u64);
 
 impl Sink for Count {
+    const COUNTS: bool = true;
+
     #[inline]
     fn take(&mut self, ids: &[u32]) {
         self.0 += ids.len() as u64;
     }
 }
 
-/// How many pieces are looked for together among the recent ones.
-const TOGETHER: usize = 16;
-
-/// In place of the id of a piece: its ids are among the short ones, or among those merged now. Ids in the tables are
-/// below both.
-const AMONG_SHORT: u32 = 1 << 31;
-const MERGED: u32 = 1 << 30;
+/// How many pieces are looked up together at most.
+const MANY: usize = Ends::MOST;
 
 /// The working memory of a thread.
 #[derive(Default)]
@@ -77,14 +77,39 @@ struct WordScratch {
 #[derive(Default)]
 struct Lookup {
     found: Found,
-    short: Short,
-    recent: Recent,
+    known: Known,
     scratch: Scratch,
-    /// The ids of the pieces that are not short or were not known, and where those of each end.
+    /// The ids of pieces that have too many for [`Ids`], and where those of each end.
     merged: Vec<u32>,
     merged_ends: Vec<usize>,
-    /// All ids of the pieces that are looked up together.
+    /// The ids of one piece.
     ids: Vec<u32>,
+}
+
+/// Pieces that are looked up together.
+struct Found {
+    keys: [Key; MANY],
+    hashes: [u32; MANY],
+    /// The ids of each; if their number is 0, the first one is the place in `merged_ends`.
+    ids: [Ids; MANY],
+    /// The numbers of those that were not found at once, in order.
+    which: [u8; MANY],
+    missing: usize,
+    /// The ids of some pieces in a row. Of each all are written that it could have.
+    row: [u32; MANY * seen::IDS + 1],
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self {
+            keys: [Key::default(); MANY],
+            hashes: [0; MANY],
+            ids: [Ids::default(); MANY],
+            which: [0; MANY],
+            missing: 0,
+            row: [0; MANY * seen::IDS + 1],
+        }
+    }
 }
 
 /// A vocabulary with its caches, shared by all threads.
@@ -172,10 +197,16 @@ impl Compiled {
     /// Whether a part of a text, which is not empty, is a whole token as a piece.
     #[inline]
     pub(crate) fn is_whole(&self, text: &[u8], start: usize, end: usize) -> bool {
+        self.whole(text, start, end).is_some()
+    }
+
+    /// The id of a part of a text, which is not empty, if it is a whole token as a piece.
+    #[inline]
+    fn whole(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
         if end - start <= whole_tokens::LONGEST && !self.tokens.may_lack_tokens() {
-            return self.tokens.get(text, start, end).is_some();
+            return self.tokens.get(text, start, end);
         }
-        self.vocab.whole(&text[start..end]).is_some()
+        self.vocab.whole(&text[start..end])
     }
 
     /// A borrowed workspace for the calls of [`Compiled::tokens`].
@@ -300,15 +331,19 @@ fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnM
 impl Workspace {
     /// Sends the ids of a piece to `sink`.
     fn encode_word(&mut self, words: &WordModel, piece: &str, sink: &mut impl Sink) -> Result<()> {
-        let Self { lookup: Lookup { recent, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
-        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
-        let sought = Sought::new(piece.as_bytes(), &[end], 0);
+        let Self { lookup: Lookup { known, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
+        if u32::try_from(piece.len()).is_err() {
+            return Err(Error::piece_too_long());
+        }
+        let bytes = piece.as_bytes();
+        let key = Key::new(bytes, 0, bytes.len());
+        let hash = key.hash();
         ids.clear();
-        if !recent.get(&sought, ids) {
+        if !known.get(key, hash, bytes, ids) {
             tokens.clear();
             words.encode(piece, model, tokens)?;
             ids.extend(tokens.iter().map(|token| token.id));
-            recent.keep(&sought, ids);
+            known.keep(key, hash, bytes, ids);
         }
         sink.take(ids);
         Ok(())
@@ -330,104 +365,114 @@ impl Lookup {
         ends: &[u32],
         sink: &mut impl Sink,
     ) -> Result<()> {
-        model.tokens.get_many(text, start, ends, &mut self.found);
-        if self.found.missing().is_empty() {
-            sink.take(&self.found.ids[..ends.len()]);
+        let text = &text[start..];
+        self.prepare(text, ends);
+        let known = self.send_known(ends.len(), sink);
+        if known == ends.len() {
             return Ok(());
         }
-        if let Err(error) = self.find_missing(model, &text[start..], ends) {
-            if error.kind == Kind::Interrupted {
-                return Err(error);
+        match self.find(model, text, ends, known) {
+            Ok(()) => {
+                self.send(known..ends.len(), sink);
+                Ok(())
             }
+            Err(error) if error.kind == Kind::Interrupted => Err(error),
             // The first fault is found one by one.
-            return self
-                .encode_one_by_one(&model.vocab, &text[start..], ends, sink)
-                .map_err(|error| error.shifted(start));
+            Err(_) => {
+                self.encode_one_by_one(&model.vocab, text, ends, known, sink).map_err(|error| error.shifted(start))
+            }
         }
-        self.put_together(ends.len());
-        sink.take(&self.ids);
-        Ok(())
     }
 
-    /// Finds the ids of the pieces that are no short tokens: those of whole tokens are written in their place, else where
-    /// they stand.
+    /// Asks for the memory that looking some pieces up needs: while some are compared, the lines of all of them are on their
+    /// way.
+    #[inline]
+    fn prepare(&mut self, text: &[u8], ends: &[u32]) {
+        let Self { found: Found { keys, hashes, .. }, known, .. } = self;
+        let mut at = 0;
+        for (&end, (key, hash)) in ends.iter().zip(keys.iter_mut().zip(hashes)) {
+            let end = end as usize;
+            *key = Key::new(text, at, end - at);
+            *hash = key.hash();
+            known.prepare(*hash);
+            at = end;
+        }
+    }
+
+    /// Sends the ids of the first pieces, up to the first one that is not found at once; returns which that is.
+    #[inline]
+    fn send_known<S: Sink>(&mut self, pieces: usize, sink: &mut S) -> usize {
+        let Self { found: Found { keys, hashes, row, .. }, known, .. } = self;
+        let (mut count, mut at) = (0, 0);
+        for (&key, &hash) in keys.iter().zip(&*hashes).take(pieces) {
+            let (ids, is_it) = known.probe(key, hash);
+            if !is_it {
+                break;
+            }
+            at = put::<S>(row, at, ids);
+            count += 1;
+        }
+        sink.take(&row[..at]);
+        count
+    }
+
+    /// Finds the ids of some pieces from number `first` on.
+    #[inline]
+    fn find(&mut self, model: &Compiled, text: &[u8], ends: &[u32], first: usize) -> Result<()> {
+        let Self { found: Found { keys, hashes, ids, which, missing, .. }, known, .. } = self;
+        let mut lost = 0;
+        for number in first..ends.len() {
+            let (held, is_it) = known.probe(keys[number], hashes[number]);
+            ids[number] = *held;
+            which[lost & (MANY - 1)] = number as u8;
+            lost += usize::from(!is_it);
+        }
+        *missing = lost;
+        if lost == 0 { Ok(()) } else { self.find_missing(model, text, ends) }
+    }
+
+    /// Finds the ids of the pieces that were not found at once.
     fn find_missing(&mut self, model: &Compiled, text: &[u8], ends: &[u32]) -> Result<()> {
-        let Self { found, short, recent, scratch, merged, merged_ends, .. } = self;
-        let Compiled { vocab, tokens, .. } = model;
+        let Self { found, known, scratch, merged, merged_ends, ids, .. } = self;
         merged.clear();
         merged_ends.clear();
-        short.make_room(found.missing().len());
-        let mut longer = [0_u8; whole_tokens::MANY];
-        let mut count = 0;
-        for &number in found.missing() {
-            let key = &found.sought(number).key;
-            short.prepare(key);
-            longer[count] = number;
-            count += usize::from(!key.is_short());
-        }
-        for which in 0..found.missing().len() {
-            let number = found.missing()[which];
-            let sought = found.sought(number);
-            if !sought.key.is_short() {
-                continue;
+        // As with all: the memory of some is asked for while others are compared.
+        for &number in &found.which[..found.missing] {
+            let (start, end) = place(ends, number);
+            let number = usize::from(number);
+            if known.prepare_more(found.keys[number], found.hashes[number]) && end - start <= whole_tokens::LONGEST {
+                model.tokens.prepare(text, start, end);
             }
-            let known = short.find(&sought.key);
-            let answer = if known != NO_ID {
-                AMONG_SHORT | known
-            } else if let Some(id) = tokens.get_further(sought) {
-                id
-            } else {
-                let before = merged.len();
-                let piece = piece(text, ends, number);
-                match tokens.may_lack_tokens().then(|| vocab.whole(piece)).flatten() {
-                    Some(id) => merged.push(id),
-                    None => merge::encode(vocab, piece, scratch, merged)?,
+        }
+        for &number in &found.which[..found.missing] {
+            let (start, end) = place(ends, number);
+            let number = usize::from(number);
+            let (key, hash, piece) = (found.keys[number], found.hashes[number], &text[start..end]);
+            ids.clear();
+            if !known.get(key, hash, piece, ids) {
+                match model.whole(text, start, end) {
+                    Some(id) => ids.push(id),
+                    None => merge::encode(&model.vocab, piece, scratch, ids)?,
                 }
-                if merged.len() - before <= short::IDS {
-                    short.keep(sought.key, &merged[before..]);
-                }
+                known.keep(key, hash, piece, ids);
+            }
+            found.ids[number] = few(ids).unwrap_or_else(|| {
+                merged.extend_from_slice(ids);
                 merged_ends.push(merged.len());
-                MERGED | (merged_ends.len() - 1) as u32
-            };
-            found.ids[usize::from(number)] = answer;
-        }
-        let mut sought = [const { Sought::NONE }; TOGETHER];
-        for numbers in longer[..count].chunks(TOGETHER) {
-            // As with the short ones: the memory of some is asked for while others are compared.
-            for (sought, &number) in sought.iter_mut().zip(numbers) {
-                *sought = Sought::new(text, ends, number);
-                tokens.prepare_long(sought.hash);
-                recent.prepare(sought);
-            }
-            let sought = &sought[..numbers.len()];
-            for sought in sought {
-                recent.prepare_more(sought);
-            }
-            for sought in sought {
-                let whole = match sought.piece.len() {
-                    ..=whole_tokens::LONGEST => tokens.get_long(&sought.key, sought.hash),
-                    _ => None,
-                };
-                found.ids[usize::from(sought.number)] = if let Some(id) = whole {
-                    id
-                } else {
-                    let before = merged.len();
-                    if !recent.get(sought, merged) {
-                        match vocab.whole(sought.piece) {
-                            Some(id) => merged.push(id),
-                            None => merge::encode(vocab, sought.piece, scratch, merged)?,
-                        }
-                        recent.keep(sought, &merged[before..]);
-                    }
-                    merged_ends.push(merged.len());
-                    MERGED | (merged_ends.len() - 1) as u32
-                };
-            }
+                [merged_ends.len() as u32 - 1, 0, 0, 0]
+            });
         }
         Ok(())
     }
 
-    /// Looks some pieces up as [`Lookup::encode`] does; `counts` becomes the number of ids of each.
+    /// The ids of a piece that has too many for [`Ids`].
+    fn many(&self, ids: Ids) -> &[u32] {
+        let place = ids[0] as usize;
+        let start = place.checked_sub(1).map_or(0, |before| self.merged_ends[before]);
+        &self.merged[start..self.merged_ends[place]]
+    }
+
+    /// Finds some pieces as [`Lookup::encode`] does; `counts` becomes the number of ids of each.
     fn count(
         &mut self,
         model: &Compiled,
@@ -436,70 +481,58 @@ impl Lookup {
         ends: &[u32],
         counts: &mut Vec<u32>,
     ) -> Result<()> {
-        counts.clear();
-        counts.resize(ends.len(), 1);
-        model.tokens.get_many(text, start, ends, &mut self.found);
-        if self.found.missing().is_empty() {
-            return Ok(());
-        }
-        if let Err(error) = self.find_missing(model, &text[start..], ends) {
+        let text = &text[start..];
+        self.prepare(text, ends);
+        if let Err(error) = self.find(model, text, ends, 0) {
             if error.kind == Kind::Interrupted {
                 return Err(error);
             }
             return self
-                .encode_one_by_one(&model.vocab, &text[start..], ends, &mut Count::default())
+                .encode_one_by_one(&model.vocab, text, ends, 0, &mut Count::default())
                 .map_err(|error| error.shifted(start));
         }
-        let Self { found, short, merged_ends, .. } = self;
-        for &number in found.missing() {
-            let answer = found.ids[usize::from(number)];
-            if answer & AMONG_SHORT != 0 {
-                counts[usize::from(number)] = short.ids(answer & !AMONG_SHORT)[0];
-            } else if answer & MERGED != 0 {
-                let place = (answer & !MERGED) as usize;
-                let before = place.checked_sub(1).map_or(0, |before| merged_ends[before]);
-                counts[usize::from(number)] = (merged_ends[place] - before) as u32;
-            }
-        }
+        counts.clear();
+        counts.extend(self.found.ids[..ends.len()].iter().map(|&ids| match ids[seen::IDS] {
+            0 => self.many(ids).len() as u32,
+            count => count,
+        }));
         Ok(())
     }
 
-    /// Puts the ids of all pieces together, in order.
-    fn put_together(&mut self, pieces: usize) {
-        let Self { found, short, merged, merged_ends, ids, .. } = self;
-        ids.clear();
-        let mut next = 0;
-        for &number in found.missing() {
-            let number = usize::from(number);
-            ids.extend_from_slice(&found.ids[next..number]);
-            next = number + 1;
-            let answer = found.ids[number];
-            if answer & AMONG_SHORT != 0 {
-                // All are copied, which takes no loop, and those too many taken off.
-                let [count, known @ ..] = short.ids(answer & !AMONG_SHORT);
-                let length = ids.len() + *count as usize;
-                ids.extend_from_slice(known);
-                ids.truncate(length);
-            } else if answer & MERGED != 0 {
-                let place = (answer & !MERGED) as usize;
-                let start = if place == 0 { 0 } else { merged_ends[place - 1] };
-                ids.extend_from_slice(&merged[start..merged_ends[place]]);
+    /// Sends the ids of pieces that were found to `sink`, in order.
+    #[inline]
+    fn send<S: Sink>(&mut self, pieces: Range<usize>, sink: &mut S) {
+        let mut at = 0;
+        for number in pieces {
+            let ids = self.found.ids[number];
+            if ids[seen::IDS] == 0 {
+                sink.take(&self.found.row[..at]);
+                sink.take(self.many(ids));
+                at = 0;
             } else {
-                ids.push(answer);
+                at = put::<S>(&mut self.found.row, at, &ids);
             }
         }
-        ids.extend_from_slice(&found.ids[next..pieces]);
+        sink.take(&self.found.row[..at]);
     }
 
     #[cold]
-    fn encode_one_by_one(&mut self, vocab: &Vocab, text: &[u8], ends: &[u32], sink: &mut impl Sink) -> Result<()> {
-        for number in 0..ends.len() as u8 {
+    fn encode_one_by_one(
+        &mut self,
+        vocab: &Vocab,
+        text: &[u8],
+        ends: &[u32],
+        first: usize,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        for number in first as u8..ends.len() as u8 {
             self.ids.clear();
-            let piece = piece(text, ends, number);
+            let (start, end) = place(ends, number);
+            let piece = &text[start..end];
             match vocab.whole(piece) {
                 Some(id) => self.ids.push(id),
                 None => merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)
-                    .map_err(|error| error.shifted(ends[usize::from(number)] as usize - piece.len()))?,
+                    .map_err(|error| error.shifted(start))?,
             }
             sink.take(&self.ids);
         }
@@ -507,12 +540,24 @@ impl Lookup {
     }
 }
 
-/// One of the pieces that end at `ends`.
+/// Writes the ids of a piece into a row of ids; returns where they end. All are written that it could have, which takes no
+/// loop, and the next ones over those that are none.
+#[inline(always)]
+fn put<S: Sink>(row: &mut [u32; MANY * seen::IDS + 1], at: usize, ids: &Ids) -> usize {
+    if !S::COUNTS
+        && let Some(room) = row.get_mut(at..at + ids.len())
+    {
+        room.copy_from_slice(ids);
+    }
+    at + ids[seen::IDS] as usize
+}
+
+/// Where one of the pieces that end at `ends` starts and ends.
 #[inline]
-fn piece<'t>(text: &'t [u8], ends: &[u32], number: u8) -> &'t [u8] {
+fn place(ends: &[u32], number: u8) -> (usize, usize) {
     let number = usize::from(number);
     let start = if number == 0 { 0 } else { ends[number - 1] };
-    &text[start as usize..ends[number] as usize]
+    (start as usize, ends[number] as usize)
 }
 
 impl<S: Sink> Visit for Encoder<'_, S> {
@@ -665,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_stay_found_while_the_short_ones_are_emptied() {
+    fn pieces_stay_found_while_generations_change() {
         let (model, pattern) = (model(), Pattern::new(names::GPT2).unwrap());
         // Each word comes twice, the second time soon after the first, and there are more than are kept.
         let word = |number: u32| {

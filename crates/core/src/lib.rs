@@ -16,6 +16,7 @@ pub mod encode;
 pub mod error;
 pub mod files;
 pub mod interrupt;
+mod large_pages;
 pub mod merge;
 pub mod model;
 pub mod normalize;
@@ -26,6 +27,7 @@ pub mod pre_tokenize;
 mod prefetch;
 pub mod segment;
 pub mod split;
+pub mod tier;
 pub mod train;
 pub mod utf8;
 pub mod vocab;
@@ -34,11 +36,27 @@ pub use error::{Error, Kind, Result};
 pub use pipeline::Tokenizer;
 pub use vocab::Vocab;
 
-/// The size in bytes of the cache of recently merged pieces. A tokenizer has one for each thread that ever used it at the
-/// same time as others; no text makes it grow further.
+/// The least that [`limit_cache_memory`] allows a thread, in bytes.
+pub const LEAST_CACHE_MEMORY: usize = cache::bound::LEAST;
+
+/// The most memory in bytes that the caches of one thread may take, and those of all threads together. A tokenizer has
+/// caches for each thread that ever used it at the same time as others. They grow with use.
 #[must_use]
-pub const fn memory_per_thread() -> usize {
-    cache::MEMORY
+pub fn cache_memory() -> (usize, usize) {
+    cache::bound::get()
+}
+
+/// Sets what [`cache_memory`] returns, from now on: what has been taken stays until the tokenizer goes. A thread may always
+/// take [`LEAST_CACHE_MEMORY`].
+///
+/// ```
+/// let (thread, process) = bytepair_core::cache_memory();
+/// bytepair_core::limit_cache_memory(4 << 20, process);
+/// assert_eq!(bytepair_core::cache_memory(), (4 << 20, process));
+/// # bytepair_core::limit_cache_memory(thread, process);
+/// ```
+pub fn limit_cache_memory(thread: usize, process: usize) {
+    cache::bound::set(thread, process);
 }
 
 /// The Unicode versions of the tables that decide ids, by their use: character classes of split patterns, normal forms,

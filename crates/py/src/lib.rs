@@ -45,6 +45,8 @@ use pyo3::prelude::*;
 mod _core {
     use std::collections::BTreeMap;
 
+    use bytepair_core::tier::{self, Tier};
+    use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
     use pyo3::types::{IntoPyDict, PyMappingProxy};
 
@@ -81,10 +83,22 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        limit_tier()?;
         crate::signals::listen();
         let versions = bytepair_core::unicode_versions().into_py_dict(module.py())?;
         module.add("UNICODE_VERSION", PyMappingProxy::new(module.py(), versions.as_mapping()))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// BYTEPAIR_TIER names the widest instructions that may be used; benchmarks and tests set it.
+    fn limit_tier() -> PyResult<()> {
+        let Some(name) = std::env::var_os("BYTEPAIR_TIER").filter(|name| !name.is_empty()) else { return Ok(()) };
+        let tier = name.to_str().and_then(Tier::by_name).ok_or_else(|| {
+            let known = Tier::ALL.map(|(known, _)| known).join(", ");
+            PyValueError::new_err(format!("BYTEPAIR_TIER is {}, not one of {known}", name.display()))
+        })?;
+        tier::limit(tier);
+        Ok(())
     }
 
     /// Whether a split pattern matches the empty text; PatternError if it does not compile.
@@ -94,11 +108,43 @@ mod _core {
         pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
     }
 
-    /// The size in bytes of the cache of recently merged pieces; a tokenizer has one for each thread that ever used it at
-    /// the same time as others.
+    /// The bytes of memory that the caches of one thread may take, and those of all threads of the process.
     #[pyfunction]
-    fn memory_per_thread() -> usize {
-        bytepair_core::memory_per_thread()
+    fn cache_memory() -> (usize, usize) {
+        bytepair_core::cache_memory()
+    }
+
+    /// Bound the memory of the caches of pieces from now on; what they have taken stays until their tokenizer goes.
+    ///
+    /// A tokenizer has caches for each thread that uses it at the same time as others. They grow with use; where they may
+    /// not, pieces are found more slowly, and ids are the same.
+    ///
+    /// Args:
+    ///     thread: Bytes for the caches of one thread, at least 262,144; None leaves the bound as it is. Otherwise 64 MiB.
+    ///     process: Bytes for the caches of all threads and tokenizers; None leaves the bound as it is. Otherwise 512 MiB.
+    ///         What caches have when they are made, up to 64 KiB, does not count.
+    ///
+    /// Raises:
+    ///     ValueError: `thread` is too small.
+    ///
+    /// Example:
+    ///     >>> import bytepair as bp
+    ///     >>> before = bp.lowlevel.cache_memory()
+    ///     >>> bp.lowlevel.limit_cache_memory(thread=8 << 20)
+    ///     >>> bp.lowlevel.cache_memory()[0]
+    ///     8388608
+    ///     >>> bp.lowlevel.limit_cache_memory(*before)
+    #[pyfunction]
+    #[pyo3(signature = (thread=None, process=None))]
+    fn limit_cache_memory(thread: Option<usize>, process: Option<usize>) -> PyResult<()> {
+        let (thread_before, process_before) = bytepair_core::cache_memory();
+        let thread = thread.unwrap_or(thread_before);
+        if thread < bytepair_core::LEAST_CACHE_MEMORY {
+            let least = bytepair_core::LEAST_CACHE_MEMORY;
+            return Err(PyValueError::new_err(format!("thread={thread} is too small for caches; use {least} or more")));
+        }
+        bytepair_core::limit_cache_memory(thread, process.unwrap_or(process_before));
+        Ok(())
     }
 
     /// The version of Unicode that defines the character classes of split patterns.

@@ -1,15 +1,15 @@
 //! Pieces whose ids are known. [`whole_tokens`] holds the tokens of the vocabulary and never changes, so that all threads
-//! share it; [`short`] and [`recent`] hold the recently merged pieces of a thread, in bounded memory. [`part_counts`] holds counts
-//! of parts of texts. [`pool`] lends what a thread has for itself.
+//! share it. [`known`] holds the pieces that a thread has seen, in memory that [`bound`] bounds: one table ([`seen`]), and a
+//! ring for what does not fit into its entries ([`ring`]). [`part_counts`] holds counts of parts of texts, [`pool`] lends what
+//! a thread has for itself.
 
+pub(crate) mod bound;
+pub(crate) mod known;
 pub(crate) mod part_counts;
 pub(crate) mod pool;
-pub(crate) mod recent;
-pub(crate) mod short;
+mod ring;
+pub(crate) mod seen;
 pub(crate) mod whole_tokens;
-
-/// The memory that the pieces of one thread take at most, in bytes.
-pub(crate) const MEMORY: usize = recent::MEMORY + short::MEMORY;
 
 /// Mixes two numbers into one whose high bits depend on all bits of both: their product folded, as in wyhash.
 #[inline(always)]

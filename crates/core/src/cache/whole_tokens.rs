@@ -2,17 +2,16 @@
 //!
 //! The bytes of a token are in the table itself, so that a look-up touches one cache line, which can be prefetched: four
 //! entries of up to 12 bytes, or two of up to 28, with id and length in the last four bytes.
-//!
-//! Long because it holds both kinds of line, the loop that looks up many pieces at once, and its tests.
-
-#[cfg(target_arch = "x86_64")]
-mod x86;
 
 use std::ops::Range;
 
 use super::mix;
+use crate::large_pages::{Table, Zeros};
 use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
+
+/// How many tokens are written together.
+const TOGETHER: usize = 128;
 
 /// The longest token that is held, in bytes.
 pub(crate) const LONGEST: usize = LONG;
@@ -33,48 +32,6 @@ const SENT_ON: u64 = 1 << 63;
 /// The bits in the last word of a short entry that are not part of the key.
 const NO_KEY: u64 = ID | SENT_ON;
 
-/// How many pieces are looked up together.
-pub(crate) const MANY: usize = 128;
-
-/// A piece on its way through the table of short tokens.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Sought {
-    /// Its bytes, unless it has too many.
-    pub(crate) key: Key,
-    line: usize,
-}
-
-/// The results for pieces that were looked up together.
-pub(crate) struct Found {
-    /// The id of each, or [`NO_ID`].
-    pub(crate) ids: [u32; MANY],
-    /// The numbers of those that were not found, in order.
-    which: [u8; MANY],
-    missing: usize,
-    /// The key that was looked up.
-    sought: [Sought; MANY],
-}
-
-impl Default for Found {
-    fn default() -> Self {
-        Self { ids: [NO_ID; MANY], which: [0; MANY], missing: 0, sought: [Sought::default(); MANY] }
-    }
-}
-
-impl Found {
-    /// The numbers of the pieces that were not found, in order.
-    #[inline]
-    pub(crate) fn missing(&self) -> &[u8] {
-        &self.which[..self.missing]
-    }
-
-    /// The key that was looked up.
-    #[inline]
-    pub(crate) fn sought(&self, number: u8) -> &Sought {
-        &self.sought[usize::from(number)]
-    }
-}
-
 fn id_of(word: u64) -> u32 {
     (word >> 32) as u32 & (MOST_IDS - 1)
 }
@@ -82,50 +39,29 @@ fn id_of(word: u64) -> u32 {
 /// Entries of 16 bytes.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
-pub(super) struct ShortLine([Key; 4]);
+struct ShortLine([Key; 4]);
 
 /// The bytes of a short piece and its length; in an entry also its id.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(16))]
-pub(crate) struct Key(u64, u64);
+struct Key(u64, u64);
 
 impl Key {
     /// Its high bits are the best.
     #[inline(always)]
-    pub(super) fn hash(self) -> u64 {
+    fn hash(self) -> u64 {
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.1.wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
-    /// Whether it is that of a piece of up to 12 bytes.
-    #[inline]
-    pub(crate) fn is_short(self) -> bool {
-        self.1 >> LENGTH <= SHORT as u64
-    }
-
-    pub(super) fn with_id(self, id: u32) -> Self {
+    fn with_id(self, id: u32) -> Self {
         Self(self.0, self.1 | u64::from(id) << 32)
-    }
-
-    pub(super) fn without_id(self) -> Self {
-        Self(self.0, self.1 & !NO_KEY)
     }
 }
 
 impl ShortLine {
-    /// The entries.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Key> {
-        self.0.into_iter().filter(|entry| entry.1 != 0)
-    }
-
-    /// Writes an entry where there is room, else in the place of another.
-    pub(super) fn put(&mut self, entry: Key, other: usize) {
-        let free = self.0.iter().position(|entry| entry.1 == 0).unwrap_or(other % 4);
-        self.0[free] = entry;
-    }
-
     /// The id of the entry with this key, or [`NO_ID`].
     #[inline(always)]
-    pub(super) fn find(&self, &Key(low, high): &Key) -> u32 {
+    fn find(&self, &Key(low, high): &Key) -> u32 {
         // All four are compared without a branch, since which of them it is cannot be foreseen.
         self.0.iter().fold(NO_ID, |id, entry| {
             let differs = (entry.0 ^ low) | (entry.1 ^ high) & !NO_KEY;
@@ -135,19 +71,26 @@ impl ShortLine {
 }
 
 /// The bytes of a piece of up to 28 bytes and its length; in an entry also its id.
-pub(crate) type LongKey = [u64; 4];
+type LongKey = [u64; 4];
 
 /// Entries of 32 bytes.
 #[derive(Clone, Copy, Default)]
 #[repr(C, align(64))]
 struct LongLine([LongKey; 2]);
 
+#[allow(unsafe_code, reason = "a claim about a type")]
+// SAFETY: a line is numbers alone.
+unsafe impl Zeros for ShortLine {}
+#[allow(unsafe_code, reason = "a claim about a type")]
+// SAFETY: as above.
+unsafe impl Zeros for LongLine {}
+
 /// The tokens of a vocabulary that pieces may become whole.
 pub(crate) struct WholeTokens {
-    short: Vec<ShortLine>,
+    short: Table<ShortLine>,
     /// A hash shifted right by this is the number of a line.
     short_shift: u32,
-    long: Vec<LongLine>,
+    long: Table<LongLine>,
     /// Whether there are none that are short enough but have too large an id.
     is_complete: bool,
 }
@@ -177,7 +120,7 @@ const SHORT_MASKS: [[u64; 3]; SHORT + 2] = {
 
 /// The piece's bytes as two numbers; of a piece of more than 12 bytes a key that no token has.
 #[inline(always)]
-pub(super) fn short_key(text: &[u8], start: usize, length: usize) -> Key {
+fn short_key(text: &[u8], start: usize, length: usize) -> Key {
     let length = length.min(SHORT + 1);
     let words = match text[start..].first_chunk() {
         Some(bytes) => u128::from_le_bytes(*bytes),
@@ -193,7 +136,7 @@ pub(super) fn short_key(text: &[u8], start: usize, length: usize) -> Key {
 
 /// The piece's bytes as four numbers; it has up to 28.
 #[inline(always)]
-pub(super) fn long_key(text: &[u8], start: usize, length: usize) -> LongKey {
+fn long_key(text: &[u8], start: usize, length: usize) -> LongKey {
     let [low, high] = match text[start..].first_chunk::<32>() {
         Some(bytes) => {
             let (words, _) = bytes.as_chunks::<16>();
@@ -218,7 +161,7 @@ fn lines(entries: usize, a_line: usize) -> usize {
 }
 
 #[inline(always)]
-pub(super) fn long_hash([a, b, c, d]: LongKey) -> u64 {
+fn long_hash([a, b, c, d]: LongKey) -> u64 {
     mix(mix(a, b), c ^ d.rotate_left(32))
 }
 
@@ -234,17 +177,17 @@ impl WholeTokens {
         }
         let short_lines = lines(short, 4);
         let mut table = Self {
-            short: vec![ShortLine::default(); short_lines],
+            short: Table::large(short_lines),
             short_shift: 64 - short_lines.trailing_zeros(),
-            long: vec![LongLine::default(); lines(long, 2)],
+            long: Table::large(lines(long, 2)),
             is_complete,
         };
         // While some are written, the lines of others are on their way from memory.
         let mut held = held.peekable();
-        let mut waiting = Vec::with_capacity(MANY);
+        let mut waiting = Vec::with_capacity(TOGETHER);
         while held.peek().is_some() {
             waiting.clear();
-            for (token, id) in held.by_ref().take(MANY) {
+            for (token, id) in held.by_ref().take(TOGETHER) {
                 if token.len() > SHORT {
                     table.insert_long(long_key(bytes, token.start, token.len()), id);
                     continue;
@@ -295,53 +238,15 @@ impl WholeTokens {
         hash as usize & (self.long.len() - 1)
     }
 
-    /// Looks up many pieces: the ids of those that are found, and which are not. They end at `ends`, counted from
-    /// `start`, where the first one starts; none is empty.
-    ///
-    /// All are looked for as if they were short, in one line each, without a branch: most pieces are, and are there.
-    /// For the others there are [`WholeTokens::get_further`] and [`WholeTokens::get_long`].
+    /// Asks for the memory that [`WholeTokens::get`] needs.
     #[inline]
-    pub(crate) fn get_many(&self, text: &[u8], start: usize, ends: &[u32], found: &mut Found) {
-        #[cfg(target_arch = "x86_64")]
-        if x86::is_there() {
-            // SAFETY: the machine has the features that the function is compiled for.
-            #[allow(unsafe_code, reason = "the call of what the machine was asked for first")]
-            unsafe {
-                x86::get_many(self, text, start, ends, found);
-            }
-            return;
+    pub(crate) fn prepare(&self, text: &[u8], start: usize, end: usize) {
+        let length = end - start;
+        if length > SHORT {
+            self.prepare_long(long_hash(long_key(text, start, length)));
+        } else {
+            prefetch(&self.short, self.short_line(short_key(text, start, length).hash()));
         }
-        self.get_many_with(text, start, ends, found, ShortLine::find, missing_of);
-    }
-
-    /// [`WholeTokens::get_many`] with one way of comparing a line.
-    #[inline(always)]
-    fn get_many_with(
-        &self,
-        text: &[u8],
-        start: usize,
-        ends: &[u32],
-        found: &mut Found,
-        find: impl Fn(&ShortLine, &Key) -> u32,
-        missing_of: impl Fn(&[u32], &mut [u8; MANY]) -> usize,
-    ) {
-        // While some pieces are compared, the lines of all of them are on their way from memory.
-        let Found { ids, which, missing, sought } = found;
-        let text = &text[start..];
-        let mut at = 0;
-        for (&end, sought) in ends.iter().zip(&mut *sought) {
-            let end = end as usize;
-            let key = short_key(text, at, end - at);
-            let line = self.short_line(key.hash());
-            prefetch(&self.short, line);
-            *sought = Sought { key, line };
-            at = end;
-        }
-        let ids = &mut ids[..ends.len()];
-        for (sought, id) in sought.iter().zip(&mut *ids) {
-            *id = find(&self.short[sought.line], &sought.key);
-        }
-        *missing = missing_of(ids, which);
     }
 
     /// The id of one piece, which has up to [`LONGEST`] bytes and is not empty.
@@ -353,9 +258,18 @@ impl WholeTokens {
             return self.get_long(&key, long_hash(key));
         }
         let key = short_key(text, start, length);
-        let line = self.short_line(key.hash());
-        let id = self.short[line].find(&key);
-        if id == NO_ID { self.get_further(&Sought { key, line }) } else { Some(id) }
+        let mut line = self.short_line(key.hash());
+        loop {
+            let id = self.short[line].find(&key);
+            if id != NO_ID {
+                return Some(id);
+            }
+            // Where the line was full, it may stand in the next ones.
+            if self.short[line].0[3].1 & SENT_ON == 0 {
+                return None;
+            }
+            line = (line + 1) & (self.short.len() - 1);
+        }
     }
 
     /// Whether a piece of up to [`LONGEST`] bytes that is not here may be a whole token all the same.
@@ -364,29 +278,15 @@ impl WholeTokens {
         !self.is_complete
     }
 
-    /// The id of a short piece that was not found: where its line was full, it may stand in the next ones.
-    #[inline]
-    pub(crate) fn get_further(&self, sought: &Sought) -> Option<u32> {
-        let mut at = sought.line;
-        while self.short[at].0[3].1 & SENT_ON != 0 {
-            at = (at + 1) & (self.short.len() - 1);
-            let id = self.short[at].find(&sought.key);
-            if id != NO_ID {
-                return Some(id);
-            }
-        }
-        None
-    }
-
     /// Asks for the memory that [`WholeTokens::get_long`] needs.
     #[inline]
-    pub(crate) fn prepare_long(&self, hash: u64) {
+    fn prepare_long(&self, hash: u64) {
         prefetch(&self.long, self.long_line(hash));
     }
 
     /// The id of a longer piece.
     #[inline]
-    pub(crate) fn get_long(&self, key: &LongKey, hash: u64) -> Option<u32> {
+    fn get_long(&self, key: &LongKey, hash: u64) -> Option<u32> {
         let mut at = self.long_line(hash);
         loop {
             for entry in &self.long[at].0 {
@@ -409,15 +309,6 @@ impl WholeTokens {
     }
 }
 
-/// Writes down which ids are [`NO_ID`], and returns how many.
-#[inline(always)]
-fn missing_of(ids: &[u32], which: &mut [u8; MANY]) -> usize {
-    ids.iter().enumerate().fold(0, |missing, (number, &id)| {
-        which[missing & (MANY - 1)] = number as u8;
-        missing + usize::from(id == NO_ID)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -431,41 +322,13 @@ mod tests {
         WholeTokens::new(&bytes, rows.into_iter())
     }
 
-    type GetMany = fn(&WholeTokens, &[u8], usize, &[u32], &mut Found);
-
-    /// The final result for a piece.
-    fn whole(table: &WholeTokens, piece: &[u8], found: &Found, number: u8) -> Option<u32> {
-        if !found.missing().contains(&number) {
-            return Some(found.ids[usize::from(number)]);
-        }
-        if found.sought(number).key.is_short() {
-            return table.get_further(found.sought(number));
-        }
-        let key = (piece.len() <= LONGEST).then(|| long_key(piece, 0, piece.len()))?;
-        table.get_long(&key, long_hash(key))
-    }
-
     #[test]
     fn tokens_are_found_wherever_they_stand_and_nothing_else_is() {
         let tokens: Vec<Vec<u8>> = (1..=40_usize)
             .flat_map(|length| (0..60_u8).map(move |last| [vec![b'x'; length - 1], vec![last]].concat()))
             .collect();
         let table = table(tokens.iter().map(Vec::as_slice).zip(0..));
-        let get = |text: &[u8], start: usize, length: usize| {
-            let ways: [GetMany; 2] = [
-                |table, text, start, ends, found| {
-                    table.get_many_with(text, start, ends, found, ShortLine::find, missing_of);
-                },
-                WholeTokens::get_many,
-            ];
-            let [first, second] = ways.map(|get_many| {
-                let mut found = Found::default();
-                get_many(&table, text, start, &[length as u32], &mut found);
-                whole(&table, &text[start..start + length], &found, 0)
-            });
-            assert_eq!(first, second);
-            first
-        };
+        let get = |text: &[u8], start: usize, length: usize| table.get(text, start, start + length);
         for (id, token) in (0..).zip(&tokens).filter(|(_, token)| token.len() <= LONGEST) {
             for (before, after) in [(0, 0), (1, 3), (7, 40), (0, 15), (0, 31)] {
                 let text = [vec![b'y'; before], token.clone(), vec![0; after]].concat();
@@ -493,40 +356,21 @@ mod tests {
             })
             .collect();
         let table = table(tokens.iter().map(Vec::as_slice).zip(0..));
-        let text = tokens.concat();
-        let mut ends = Vec::new();
-        let mut at = 0;
-        for (many, first) in tokens.chunks(MANY).zip((0..).step_by(MANY)) {
-            let start = at;
-            ends.clear();
-            ends.extend(many.iter().map(|token| {
-                at += token.len();
-                (at - start) as u32
-            }));
-            let mut found = Found::default();
-            table.get_many(&text, start, &ends, &mut found);
-            for (number, (token, id)) in (0..).zip(many.iter().zip(first..)) {
-                assert_eq!(whole(&table, token, &found, number), Some(id));
-            }
+        for (id, token) in (0..).zip(&tokens) {
+            assert_eq!(table.get(token, 0, token.len()), Some(id));
         }
     }
 
     #[test]
     fn ids_that_leave_no_room_for_the_length_are_left_out() {
         let table = table([(&b"a"[..], MOST_IDS - 1), (b"b", MOST_IDS)]);
-        let get = |text: &[u8]| {
-            let mut found = Found::default();
-            table.get_many(text, 0, &[1], &mut found);
-            found.missing().is_empty().then_some(found.ids[0])
-        };
+        let get = |text: &[u8]| table.get(text, 0, 1);
         assert_eq!((get(b"a"), get(b"b")), (Some(MOST_IDS - 1), None));
     }
 
     #[test]
     fn an_empty_table_finds_nothing() {
         let table = table([]);
-        let mut found = Found::default();
-        table.get_many(b"ab", 0, &[1, 2], &mut found);
-        assert_eq!(found.missing(), [0, 1]);
+        assert_eq!((table.get(b"ab", 0, 1), table.get(b"ab", 0, 2)), (None, None));
     }
 }

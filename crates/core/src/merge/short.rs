@@ -3,7 +3,7 @@
 //! A pair's key is its value and its place in one word, so that the smallest key is the leftmost of the lowest pairs,
 //! found without a branch. A merged symbol keeps its place, with a key that is never smallest.
 //!
-//! Its weakness: each merge scans all places again.
+//! Its weakness: each merge scans all places again, or the smallest of each eight.
 
 use crate::vocab::{NONE, NOTHING, Rules, Vocab};
 
@@ -23,6 +23,9 @@ const LOOSE: usize = 3;
 
 /// The key of a place without a merge.
 const NEVER: u64 = (NONE as u64) << PLACE_BITS;
+
+/// Of many keys so many have a smallest one that is kept.
+const GROUP: usize = 8;
 
 /// So many keys are compared at once.
 const LANES: usize = 4;
@@ -115,8 +118,9 @@ impl<const PLACES: usize> Scan<PLACES> {
         }
         // The places that have not merged away, with the one before and the one after the piece.
         let mut live = u64::MAX >> (62 - count);
+        let mut groups = Groups::new(&keys, count);
         loop {
-            let lowest = lowest(&keys, count);
+            let lowest = if PLACES > FEW { groups.lowest() } else { lowest(&keys, count) };
             if lowest >= NEVER {
                 return live & (u64::MAX >> (63 - count)) & !1;
             }
@@ -132,8 +136,55 @@ impl<const PLACES: usize> Scan<PLACES> {
             keys[gone] = NEVER;
             keys[place] = key(rules.value_of_longer(symbol, symbols[next]), place);
             keys[previous] = key(rules.value_of_longer(symbols[previous], symbol), previous);
+            if PLACES > FEW {
+                groups.renew(&keys, [previous, place, gone]);
+            }
         }
     }
+}
+
+/// The smallest key of each few places: of many places, few change with a merge.
+struct Groups([u64; MANY / GROUP]);
+
+impl Groups {
+    #[inline(always)]
+    fn new<const PLACES: usize>(keys: &[u64; PLACES], count: usize) -> Self {
+        let mut groups = Self([NEVER; MANY / GROUP]);
+        if PLACES > FEW {
+            for (group, keys) in groups.0.iter_mut().zip(keys.as_chunks().0).take(count / GROUP + 1) {
+                *group = lowest_of(keys);
+            }
+        }
+        groups
+    }
+
+    #[inline(always)]
+    fn lowest(&self) -> u64 {
+        lowest_of(&self.0)
+    }
+
+    /// Three places have changed, in their order.
+    #[inline(always)]
+    fn renew<const PLACES: usize>(&mut self, keys: &[u64; PLACES], [before, place, after]: [usize; 3]) {
+        let mut renew = |group: usize| {
+            if let Some(keys) = keys.as_chunks().0.get(group) {
+                self.0[group % (MANY / GROUP)] = lowest_of(keys);
+            }
+        };
+        renew(place / GROUP);
+        if before / GROUP != place / GROUP {
+            renew(before / GROUP);
+        }
+        if after / GROUP != place / GROUP {
+            renew(after / GROUP);
+        }
+    }
+}
+
+#[inline(always)]
+fn lowest_of(keys: &[u64; GROUP]) -> u64 {
+    let half = |at: usize| keys[at].min(keys[at + 1]).min(keys[at + 2].min(keys[at + 3]));
+    half(0).min(half(4))
 }
 
 /// The places whose bits are set.

@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::encode::{Count, Sink};
 use crate::error::{Error, Kind, Result};
+use crate::large_pages;
 use crate::parallel;
 use crate::pipeline::{Span, Tokenizer};
 use crate::segment::{Part, Policy};
@@ -96,6 +97,7 @@ impl Gather for Vec<u32> {
     fn expect(&mut self, bytes: usize) {
         // More than most texts need: untouched memory costs nothing.
         self.reserve(bytes / 3 + 8);
+        large_pages::ask(self);
     }
 
     fn total(&self) -> usize {

@@ -14,16 +14,17 @@ use super::blocks::{Fill, copy_end, fill_with, push_one_by_one};
 use super::ends::{AT_ONCE, Ends};
 use super::family::Family;
 use super::masks::{BLOCK, Masks};
+use crate::tier::{Tier, allows};
 
-/// The fastest way that this machine has.
+/// The fastest way that this machine has, and that may be used.
 #[inline]
 pub(super) fn fill() -> Option<Fill> {
-    if has_avx512() {
+    if allows(Tier::Avx512) && has_avx512() {
         Some(|family, automaton, text, at, ends| {
             // SAFETY: the machine has the features that the function is compiled for.
             unsafe { fill_avx512(family, automaton, text, at, ends) }
         })
-    } else if has_avx2() {
+    } else if allows(Tier::Avx2) && has_avx2() {
         Some(|family, automaton, text, at, ends| {
             // SAFETY: the machine has the features that the function is compiled for.
             unsafe { fill_avx2(family, automaton, text, at, ends) }

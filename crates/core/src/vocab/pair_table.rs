@@ -1,5 +1,7 @@
 //! The merge of each pair of symbols: a hash table with one word an entry, and a plain table for pairs of bytes.
 
+use crate::large_pages::Table;
+
 /// The value of a pair that does not merge, and the symbol of a token without one.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -15,10 +17,10 @@ const VALUE_BITS: u32 = 22;
 /// A symbol of no token, which merges with nothing but can be looked up.
 pub(crate) const NOTHING: u32 = SYMBOLS as u32 - 1;
 
-/// An empty slot. No entry equals it, since its pair would have the symbol `SYMBOLS - 1`.
-const EMPTY: u64 = u64::MAX;
+/// An empty slot. No entry equals it, since its pair would be of bytes.
+const EMPTY: u64 = 0;
 
-/// Slots for each word of `seen`: four bits a slot.
+/// Slots for each word of `seen`: four bits a slot, so that three pairs in a hundred look like others.
 const SLOTS_A_WORD: usize = 16;
 
 /// 2^64 over the golden ratio: multiplying by it spreads adjacent keys.
@@ -27,11 +29,10 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// An open-addressing table from pairs of symbols to values; at most half full, so that most misses touch one line.
 pub(super) struct PairTable {
     /// Left, right, value, from the top bit down; or [`EMPTY`].
-    slots: Vec<u64>,
+    slots: Table<u64>,
     entries: usize,
     shift: u32,
-    /// A bit for each pair, by two more bits of its hash than the slot has: most pairs that do not merge are known
-    /// here, in an eighth of the memory.
+    /// Three bits of a word for each pair: most pairs that do not merge are known here, in a sixteenth of the memory.
     seen: Vec<u64>,
     /// The values of pairs of bytes: the first round of merging looks up nothing else.
     bytes: Box<[u32]>,
@@ -42,7 +43,7 @@ impl PairTable {
     pub(super) fn with_capacity(pairs: usize) -> Self {
         let slots = (pairs * 2).next_power_of_two().max(16);
         Self {
-            slots: vec![EMPTY; slots],
+            slots: Table::large(slots),
             entries: 0,
             seen: vec![0; slots / SLOTS_A_WORD],
             shift: u64::BITS - slots.trailing_zeros(),
@@ -63,8 +64,8 @@ impl PairTable {
     #[inline]
     pub(super) fn of_longer(&self, left: u32, right: u32) -> u32 {
         let key = key(left, right);
-        let (word, bit) = self.seen_at(key);
-        if self.seen[word] >> bit & 1 == 0 {
+        let (word, bits) = self.seen_at(key);
+        if self.seen[word] & bits != bits {
             return NONE;
         }
         match self.slots[self.slot(key)] {
@@ -93,10 +94,10 @@ impl PairTable {
     }
 
     fn grow(&mut self) {
-        let larger = vec![EMPTY; self.slots.len() * 2];
+        let larger = Table::large(self.slots.len() * 2);
         self.shift -= 1;
         self.seen = vec![0; larger.len() / SLOTS_A_WORD];
-        for entry in std::mem::replace(&mut self.slots, larger) {
+        for &entry in &*std::mem::replace(&mut self.slots, larger) {
             if entry != EMPTY {
                 self.see(entry >> VALUE_BITS);
                 let slot = self.slot(entry >> VALUE_BITS);
@@ -106,15 +107,17 @@ impl PairTable {
     }
 
     fn see(&mut self, key: u64) {
-        let (word, bit) = self.seen_at(key);
-        self.seen[word] |= 1 << bit;
+        let (word, bits) = self.seen_at(key);
+        self.seen[word] |= bits;
     }
 
-    /// Where the bit of a pair is.
+    /// Where the bits of a pair are.
     #[inline]
-    fn seen_at(&self, key: u64) -> (usize, u32) {
-        let hash = key.wrapping_mul(SPREAD) >> (self.shift - 2);
-        ((hash >> 6) as usize & (self.seen.len() - 1), hash as u32 & 63)
+    fn seen_at(&self, key: u64) -> (usize, u64) {
+        let hash = key.wrapping_mul(SPREAD);
+        // The bits below those of the slot, which depend on most of the key.
+        let bit = |below: u32| 1 << (hash >> (self.shift - below) & 63);
+        ((hash >> self.shift) as usize / SLOTS_A_WORD, bit(6) | bit(12) | bit(18))
     }
 
     /// The slot of a pair, or the free slot for it.
