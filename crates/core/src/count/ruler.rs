@@ -82,8 +82,9 @@ impl Ruler {
         let segmenter = counter.tokenizer.segmenter();
         let before = self.marks.last().map_or(0, |mark| mark.1);
         let has_added = || counter.cuts.matchers().any(|added| added.find(&text[part.clone()]).next().is_some());
-        // Text behind an added token is not normalized as text that goes on.
-        if segmenter.keeps(&text[part.clone()], is_first) && !(segmenter.minds_start() && has_added()) {
+        let has_normalizers = !segmenter.steps().normalizers.is_empty();
+        // The text between added tokens is normalized by itself.
+        if segmenter.keeps(&text[part.clone()], is_first) && !(has_normalizers && has_added()) {
             let (start, end) = (part.start, part.end);
             let mut count = Count(before);
             let encoder = counter.tokenizer.encoder(&mut count, None);

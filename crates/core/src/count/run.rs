@@ -161,25 +161,41 @@ impl Run {
     /// # Errors
     /// As [`crate::pipeline::Tokenizer::encode`].
     pub(super) fn count_with(&mut self, counter: &Counter, text: &str) -> Result<u64> {
-        let (end, length) = self.places.last().copied().unwrap_or_default();
         let (part, what) = (self.start..text.len(), self.what);
         let placed = |error| counter.as_of_part(error, text, part.clone(), what);
+        let (end, length) = self.places.last().copied().unwrap_or_default();
         if end == text.len() {
             return self.count(counter, length).map_err(placed);
         }
-        let Some(pieces) = pieces_behind(counter, text, end, text.len())? else {
+        let (place, length) = self.last_joined(counter, text);
+        let Some(pieces) = pieces_behind(counter, text, place, text.len())? else {
             return counter.count(text, part, what);
         };
         let mut rest = pieces.added;
         for piece in &pieces.all[1..] {
             rest += counter.count_piece(piece).map_err(placed)?;
         }
-        self.piece.push_str(&pieces.all[0]);
-        let extended = self.rows.extend(counter.tokenizer.model(), &self.piece);
-        let count = extended.and_then(|()| self.count(counter, self.piece.len()));
+        let behind = self.piece.split_off(length);
+        self.put(counter, length, &pieces.all[0])?;
+        let count = self.count(counter, self.piece.len());
+        self.put(counter, length, &behind)?;
+        Ok(count.map_err(placed)? + rest)
+    }
+
+    /// Puts something behind so many bytes of the piece.
+    fn put(&mut self, counter: &Counter, length: usize, behind: &str) -> Result<()> {
         self.rows.truncate(length);
         self.piece.truncate(length);
-        Ok(count.map_err(placed)? + rest)
+        self.piece.push_str(behind);
+        self.rows.extend(counter.tokenizer.model(), &self.piece)
+    }
+
+    /// The last joined place of a text that goes on behind the run, and the length of the piece there: the last place of the
+    /// run need not be joined, since an added token may go over it, or a normalizer change what is beside it.
+    fn last_joined(&self, counter: &Counter, text: &str) -> (usize, usize) {
+        let is_joined = |place: usize| place == self.first || place < text.len() && counter.cuts.is_joined(text, place);
+        let known = self.places.iter().rev().find(|known| is_joined(known.0));
+        known.copied().unwrap_or_default()
     }
 
     /// The number of ids of the text up to where the piece has a length.
@@ -187,9 +203,9 @@ impl Run {
         Ok(self.before + self.rows.count(counter.tokenizer.model(), &self.piece[..length])?)
     }
 
-    /// The fewest ids of any longer text, as long as the run goes on; 0 if nothing is known.
-    pub(super) fn least(&self, counter: &Counter) -> u64 {
-        match self.rows.least(counter.tokenizer.model(), self.piece.len()) {
+    /// The fewest ids of any longer text that begins as `text` does, up to behind the run; 0 if nothing is known.
+    pub(super) fn least(&self, counter: &Counter, text: &str) -> u64 {
+        match self.rows.least(counter.tokenizer.model(), self.last_joined(counter, text).1) {
             0 => 0,
             least => self.before + least,
         }

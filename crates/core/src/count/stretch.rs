@@ -129,7 +129,7 @@ impl Counter<'_> {
                     fit = Fit { at, tokens, ..fit };
                 }
             }
-            if run.least(self) > limit {
+            if run.least(self, text) > limit {
                 fit.decided = true;
                 break;
             }
