@@ -26,6 +26,7 @@ from bytepair.compat.tokenizers.processors import PostProcessor, _shown
 from bytepair.compat.tokenizers.rows import Ready
 from bytepair.compat.tokenizers.spelling import spell
 from bytepair.compat.tokenizers.values import boolean, id_number, text
+from bytepair._core import read_decimal
 from bytepair.errors import ArtifactError, FormatError, InvalidIdError
 from bytepair.files import replacing
 from bytepair.formats import hf_models
@@ -569,7 +570,7 @@ def _threads() -> int | None:
 
 def _parse(content: str | bytes) -> Tokenizer:
     try:
-        table = json.loads(content)
+        table = json.loads(content, parse_float=read_decimal)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"this is not JSON: {error}") from error
     if not isinstance(table, dict) or not isinstance(table.get("model"), dict):
