@@ -15,7 +15,7 @@ from typing import Any, cast
 from bytepair._core import Columns, read_byte_alphabet, write_decimal
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import hf_models, hf_stages
-from bytepair.formats.hf_common import Json, list_of, pointer_to, shown, unsupported
+from bytepair.formats.hf_common import Json, PassedOverWarning, list_of, pointer_to, shown, unsupported
 from bytepair.model import byte_alphabet
 from bytepair.model.checks import BYTES_IN_TEXT, MOST_IDS
 from bytepair.model.packed import PackedModel
@@ -80,10 +80,12 @@ def _numbered(added: list[AddedToken], vocab: Json) -> list[AddedToken]:
 
     A token of the vocabulary keeps its id there; others are numbered from the vocabulary's size, in the order of the file.
     """
-    ids = dict(vocab) if isinstance(vocab, dict) else {row[0]: id for id, row in enumerate(vocab or ()) if _is_row(row)}
-    outside = [token for token in added if ids.get(token.content) != token.id]
-    taken = set(ids.values()) if outside else set()
-    if not any(token.content in ids or token.id in taken for token in outside):
+    if isinstance(vocab, list):
+        ids = {row[0]: id for id, row in enumerate(vocab) if _is_row(row)}
+    else:
+        ids = vocab if isinstance(vocab, dict) else {}
+    outside = {token.id for token in added if ids.get(token.content) != token.id}
+    if outside.isdisjoint(id for id in ids.values() if type(id) is int):
         return added
     numbered: list[AddedToken] = []
     last = -1
@@ -97,7 +99,7 @@ def _numbered(added: list[AddedToken], vocab: Json) -> list[AddedToken]:
     warnings.warn(
         f"the vocabulary gives the id {one.id} of the added token {one.content!r} to another token: as in `tokenizers` "
         f"its id is {other.id}" + (f", and {more} more have other ids than in the file" if more else ""),
-        TokenizerWarning,
+        PassedOverWarning,
         stacklevel=4,
     )
     return numbered

@@ -8,7 +8,8 @@ import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.errors import FormatError
+from bytepair.formats.hf_common import PassedOverWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +59,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise FormatError(f"the key {twice!r} occurs twice in one object", remedy="keep one of them")
         warnings.warn(
             f"the vocabulary has the token {twice!r} twice: its id is {table[twice]}, the last one",
-            TokenizerWarning,
+            PassedOverWarning,
             stacklevel=2,
         )
     return table
