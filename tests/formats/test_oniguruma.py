@@ -50,9 +50,7 @@ def test_every_character_is_in_the_class_that_it_is_in_there(pattern: str) -> No
     tokenizers = pytest.importorskip("tokenizers")
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     # Characters that are younger than the library's tables are not assigned there.
-    theirs, young = (
-        tokenizers.normalizers.Replace(tokenizers.Regex(one), "") for one in (pattern, r"\p{Cn}")
-    )
+    theirs, young = (tokenizers.normalizers.Replace(tokenizers.Regex(one), "") for one in (pattern, r"\p{Cn}"))
     mine = spell_step({"type": "Replace", "pattern": {"Regex": portable(pattern, None)}, "content": ""})
     for start in range(0, len(characters), 1 << 16):
         text = young.normalize_str("".join(characters[start : start + (1 << 16)]))

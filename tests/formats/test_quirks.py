@@ -100,7 +100,11 @@ def test_ids_that_the_vocabulary_gives_to_others_are_numbered_as_there(tmp_path:
 
 
 def test_a_template_may_have_the_options_of_byte_level(tmp_path: Path) -> None:
-    template = {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}], "special_tokens": {}}
+    template: dict[str, Any] = {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+        "special_tokens": {},
+    }
     template |= {"pair": [{"Sequence": {"id": name, "type_id": 0}} for name in "AB"]}
     template |= {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     tok = loaded(tmp_path / "tokenizer.json", byte_level(BYTES, [], [], post_processor=template))
@@ -145,19 +149,21 @@ def test_scores_are_the_numbers_that_tokenizers_reads(tmp_path: Path) -> None:
     tok.save(tmp_path / "saved")
     assert bp.Tokenizer.from_file(tmp_path / "saved") == tok
     # Whoever reads decimals exactly reads the same.
-    assert [score for _, score in json.loads((tmp_path / "saved" / "tokenizer.json").read_text())["model"]["vocab"]] == [
-        score for _, score in theirs
-    ]
+    assert [
+        score for _, score in json.loads((tmp_path / "saved" / "tokenizer.json").read_text())["model"]["vocab"]
+    ] == [score for _, score in theirs]
     assert _core.read_decimal(_core.write_decimal(scores[0])) == scores[0]
 
 
 def test_gguf_of_phi_3_and_of_gemma_4() -> None:
-    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3), *((f"<0x{byte:02X}>", 0.0, 6) for byte in range(256))]
+    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)]
+    pieces += [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
     pieces += [("▁", -1.0, 1), ("a", -2.0, 1), ("▁a", -3.0, 1), ("<|assistant|>", 0.0, 2), ("<|end|>", 0.0, 2)]
     tok = bp.Tokenizer(gguf.read(models.gguf_pieces(pieces, "llama")))
     assert tok.encode("a<|end|>", special="allow") == [261, 263]
     assert tok.special_tokens["<|assistant|>"] == 262
-    tokens = ["<unk>", "<bos>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", "a", "▁a", "aa", "\n", "\n\n", "<turn>"]
+    named = (f"<0x{byte:02X}>" for byte in range(256))
+    tokens = ["<unk>", "<bos>", *named, "▁", "a", "▁a", "aa", "\n", "\n\n", "<turn>"]
     table = {"tokenizer.ggml.model": "gemma4", "tokenizer.ggml.tokens": tokens, "tokenizer.ggml.unknown_token_id": 0}
     table |= {"tokenizer.ggml.merges": ["▁ a", "a a", "\n \n"], "tokenizer.ggml.pre": "gemma4"}
     table |= {"tokenizer.ggml.token_type": [2, 3, *[6] * 256, *[1] * 6, 4]}

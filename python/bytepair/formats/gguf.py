@@ -2,8 +2,8 @@
 
 Only keys that begin with ``tokenizer.ggml.`` are used, and no tensors. The kinds are ``gpt2`` (BPE of bytes, with a
 split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``gemma4`` (BPE of characters with
-merges), ``bert`` (WordPiece) and ``t5`` (Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does
-without.
+merges), ``bert`` (WordPiece) and ``t5`` (Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC,
+is not in the file, and llama.cpp does without.
 
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 """

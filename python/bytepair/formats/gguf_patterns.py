@@ -130,8 +130,21 @@ PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for patterns, names in _N
 """The patterns, each applied to the pieces of the one before."""
 
 IGNORE_MERGES = frozenset(
-    "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano tekken minicpm5 youtu "
-    "granite-embed-multi-97m".split()
+    [
+        "llama3",
+        "llama-v3",
+        "llama-bpe",
+        "falcon3",
+        "falcon-h1",
+        "pixtral",
+        "midm-2.0",
+        "lfm2",
+        "jina-v5-nano",
+        "tekken",
+        "minicpm5",
+        "youtu",
+        "granite-embed-multi-97m",
+    ]
 )
 """The names of tokenizers with ``ignore_merges``: a piece that is a token is taken whole."""
 

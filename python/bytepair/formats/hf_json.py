@@ -51,7 +51,9 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
                 f"the file's {key} is not applied: it is an option of each call", TokenizerWarning, stacklevel=4
             )
     added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(list_of(table, "added_tokens", ""))]
-    added = _numbered(added, table["model"].get("vocab"))
+    if special_apart:
+        # The face of `tokenizers`, which keeps them with the model, numbers them itself.
+        added = _numbered(added, table["model"].get("vocab"))
     post_processor, padding = table.get("post_processor"), table.get("padding")
     pad = padding.get("pad_token") if isinstance(padding, dict) else None
     stages: dict[str, Any] = {
@@ -78,7 +80,7 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
 def _numbered(added: list[AddedToken], vocab: Json) -> list[AddedToken]:
     """The added tokens, numbered as `tokenizers` does if the vocabulary gives one of their ids to another token.
 
-    A token of the vocabulary keeps its id there; others are numbered from the vocabulary's size, in the order of the file.
+    A token of the vocabulary keeps its id there; others are numbered from its size, in the order of the file.
     """
     if isinstance(vocab, list):
         ids = {row[0]: id for id, row in enumerate(vocab) if _is_row(row)}
@@ -319,7 +321,9 @@ def _dumps(table: dict[str, Any]) -> str:
     model = table["model"]
     quote = json.encoder.encode_basestring
     if isinstance(model["vocab"], list):
-        rows = ",".join(f"\n   [\n    {quote(token)},\n    {write_decimal(score)}\n   ]" for token, score in model["vocab"])
+        rows = ",".join(
+            f"\n   [\n    {quote(token)},\n    {write_decimal(score)}\n   ]" for token, score in model["vocab"]
+        )
         before, _, after = json.dumps(
             {**table, "model": {**model, "vocab": []}}, ensure_ascii=False, indent=1
         ).rpartition('"vocab": []')

@@ -88,7 +88,7 @@ def _payload(spec: TokenizerSpec) -> bytes:
     import json  # noqa: PLC0415
 
     columns, options, ignore_merges, partial_alphabet = spec.packed
-    head = {
+    head: dict[str, Any] = {
         "tokens": len(columns),
         "merges": columns.merge_count,
         "ignore_merges": ignore_merges,
@@ -99,7 +99,7 @@ def _payload(spec: TokenizerSpec) -> bytes:
         "prefix_space": spec.prefix_space,
         "post_processor": spec.post_processor,
     }
-    later = {
+    later: dict[str, Any] = {
         "pre_tokenizers": spec.pre_tokenizers,
         "decoders": spec.decoders,
         "model": options,

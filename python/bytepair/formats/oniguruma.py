@@ -17,7 +17,7 @@ import unicodedata
 from typing import NamedTuple
 
 from bytepair._core import matches_nothing
-from bytepair.errors import FormatError
+from bytepair.errors import FormatError, PatternError
 
 # Outside of a class, Oniguruma counts six digits and fractions of Latin-1 as words.
 _WORD = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
@@ -29,7 +29,10 @@ r"""The characters of Oniguruma's ``\w``."""
 
 _CLASS_ESCAPES = {"w": _WORD, "W": f"[^{_WORD}]", "h": _HEX, "H": f"[^{_HEX}]"}
 _ESCAPES = {
-    **{"w": WORD, "W": f"[^{_IN_WORD}]", "h": f"[{_HEX}]", "H": f"[^{_HEX}]"},
+    "w": WORD,
+    "W": f"[^{_IN_WORD}]",
+    "h": f"[{_HEX}]",
+    "H": f"[^{_HEX}]",
     "b": f"(?:(?<={WORD})(?!{WORD})|(?<!{WORD})(?={WORD}))",
     "B": f"(?:(?<={WORD})(?={WORD})|(?<!{WORD})(?!{WORD}))",
     "Z": r"(?=\n?\z)",
@@ -70,6 +73,9 @@ _FOLD_TO_ONE = {"ss", "st", "ff", "fi", "fl"}
 _CASELESS = re.compile(r"\\(?:[sSdDtnrfvazAhHZ]|[pP]{(?:N|Nd|P|S|Z|Zs)}|[^\w\s])")
 
 
+_DEEPEST = 100
+
+
 class _Options(NamedTuple):
     ignore_case: bool = False
     dot_is_any: bool = False
@@ -80,6 +86,7 @@ def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = Fal
 
     Raises:
         FormatError: It has a construct for which there is none; the error quotes the pattern.
+        PatternError: It is nested too deeply.
 
     Example:
         >>> portable(r"\p{L}+|\s+(?!\S)", None)
@@ -88,9 +95,10 @@ def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = Fal
         '[\\p{P}\\p{S}]|\\x{4e00}|(?i:abc)'
         >>> portable("a{2}?", None)
         Traceback (most recent call last):
-        bytepair.errors.FormatError: the split pattern 'a{2}?' has '{2}?' at character 1, which `tokenizers` may read ...
+        bytepair.errors.FormatError: the split pattern 'a{2}?' has '{2}?' at character 1, which `tokenizers` may ...
     """
     stage = "split pattern" if pointer is None else f"pattern of the {pointer.split('/')[1]}"
+    _check_depth(pattern, pointer)
     reader = _Reader(pattern)
     try:
         translated = reader.alternatives(_Options())
@@ -110,6 +118,18 @@ def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = Fal
             remedy="let each alternative match at least one character",
         )
     return translated
+
+
+def _check_depth(pattern: str, pointer: str | None) -> None:
+    depth = 0
+    for character in pattern:
+        depth += (character in "([") - (character in ")]")
+        if depth > _DEEPEST:
+            raise PatternError(
+                f"the split pattern has groups or classes in one another, more than {_DEEPEST} deep",
+                pointer=pointer,
+                remedy="spell it with fewer",
+            )
 
 
 def shared(pattern: str) -> str:

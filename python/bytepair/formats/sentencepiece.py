@@ -4,8 +4,9 @@ The ids are those of `sentencepiece`: its normalizer is one step, ``{"type": "Se
 two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, ties
 left to right, which becomes a list of merges; control symbols are special tokens, which text never becomes by
 default; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens of which
-each byte counts as the best piece. Decoding differs where no step of ``tokenizers`` does the same: bytes that are not UTF-8 are
-U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a byte, one is dropped.
+each byte counts as the best piece. Decoding differs where no step of ``tokenizers`` does the same: bytes that are not
+UTF-8 are U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a byte, one is
+dropped.
 
 Source: ``sentencepiece_model.proto``, ``model_interface.cc``, ``bpe_model.cc``, ``unigram_model.cc``.
 """

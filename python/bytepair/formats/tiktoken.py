@@ -1,6 +1,7 @@
 """``.tiktoken``: a line for each token, its bytes in base64 and its rank, which is its id.
 
-It holds neither the split pattern nor special tokens. ``=`` is the empty token, which no text becomes. Source: ``tiktoken/load.py``.
+It holds neither the split pattern nor special tokens. ``=`` is the empty token, which no text becomes.
+Source: ``tiktoken/load.py``.
 """
 
 from __future__ import annotations

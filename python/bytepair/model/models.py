@@ -188,7 +188,9 @@ def model_options(model: Model) -> str | None:
         columns = ("tokens", "ids", "scores")
         options = {field.name: getattr(model, field.name) for field in fields(model) if field.name not in columns}
         # Options that most models do not have are left out, so that spellings stay as they were.
-        return spell_options({"type": type(model).__name__, **{k: v for k, v in options.items() if k != "unk_score" or v is not None}})
+        return spell_options(
+            {"type": type(model).__name__, **{k: v for k, v in options.items() if k != "unk_score" or v is not None}}
+        )
     if model.alphabet is None:
         return None
     if model.unreachable:

@@ -7,16 +7,16 @@
 /// The largest power of ten that is a number of 53 bits.
 const MOST_EXACT: i32 = 22;
 
-/// Reads a number; None if it is no number of JSON, or too large.
+/// Reads a number, infinite if it is too large; None if it is none.
 ///
 /// ```
 /// use bytepair_core::files::decimal::read;
 /// assert_eq!(read("-2.0122928619384766"), Some(-2.012292861938477));
-/// assert_eq!((read("-2.5e-3"), read("1e999")), (Some(-0.0025), None));
+/// assert_eq!((read("-2.5e-3"), read("1e999"), read("x")), (Some(-0.0025), Some(f64::INFINITY), None));
 /// ```
 #[must_use]
 pub fn read(text: &str) -> Option<f64> {
-    serde_json::from_str(text).ok()
+    serde_json::from_str(text).ok().or_else(|| text.parse().ok())
 }
 
 /// The shortest spelling of a finite number that this reader and exact ones both read as that number.

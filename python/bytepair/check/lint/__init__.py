@@ -12,8 +12,8 @@ from bytepair.check.lint.findings import Finding, Lint, Severity
 from bytepair.check.subject import Subject
 from bytepair.errors import ArtifactError, BytepairError, TokenizerWarning
 from bytepair.formats.configs import TokenWithoutIdWarning
-from bytepair.formats.hf_common import PassedOverWarning
 from bytepair.formats.detection import detect
+from bytepair.formats.hf_common import PassedOverWarning
 from bytepair.formats.hub import Origin
 from bytepair.formats.loading import load
 from bytepair.resolver import find

@@ -68,7 +68,9 @@ def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: 
         return Check(name, "pass", f"{len(texts)} texts come back")
     stable = f"{changed} of {len(texts)} texts come back changed, and then stay as they are" if changed else ""
     if shorter:
-        stable = f"{changed} of {len(texts)} texts come back changed, {shorter} of them with fewer leading spaces each time"
+        stable = (
+            f"{changed} of {len(texts)} texts come back changed, {shorter} of them with fewer leading spaces each time"
+        )
     gone = f"{lost} of {len(texts)} hold what is unknown to the vocabulary" if lost else ""
     return Check(name, "not applicable", f"{'; '.join(filter(None, (stable, gone)))}; by {lossy}")
 
