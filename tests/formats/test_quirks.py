@@ -61,13 +61,13 @@ def test_tokens_outside_of_the_byte_alphabet_are_only_decoded(tmp_path: Path) ->
     assert (tok.decode([256, 257, 258]), tok.token_bytes(258), tok.token_id("😀")) == ("‼ab", b"", 260)
     assert (tok.vocab_size, len(tok)) == (261, 261)
     for format in ("native", "tokenizer.json"):
-        tok.save(tmp_path / f"as {format}", format)
-        again = bp.Tokenizer.from_file(tmp_path / f"as {format}")
+        tok.save(tmp_path / f"as {format[:6]}", format)
+        again = bp.Tokenizer.from_file(tmp_path / f"as {format[:6]}")
         assert again == tok
         assert again.decode([256]) == "‼"
-    check_beside(again, tmp_path / "as tokenizer.json" / "tokenizer.json")
+    check_beside(again, tmp_path / "as tokeni" / "tokenizer.json")
     pruned = bp.prune(tok, 258)
-    assert (len(pruned.tokenizer), pruned.tokenizer.encode("ab")) == (258, [256 + 1])
+    assert (len(pruned.tokenizer), pruned.tokenizer.encode("ab")) == (258, [256])
     table["model"]["merges"] = ["a b", "a ‼"]
     table["model"]["vocab"]["a‼"] = 300
     with pytest.raises(bp.FormatError, match="is not written in the byte alphabet"):
