@@ -201,10 +201,10 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
         _check_settings(settings, *ROLES, *_KNOWN, *parts.settings)
         merged = {**parts.settings, "name_or_path": str(name), **settings}
         made = cls(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
-        for name in ("add_bos_token", "add_eos_token"):
+        for key in ("add_bos_token", "add_eos_token"):
             # The template of the file may add what the call does not want.
-            if settings.get(name) is False:
-                setattr(made, name, False)
+            if settings.get(key) is False:
+                setattr(made, key, False)
         return made
 
     @property
