@@ -7,6 +7,9 @@
 /// The largest power of ten that is a number of 53 bits.
 const MOST_EXACT: i32 = 22;
 
+/// The end of numbers that are read exactly: one in a thousand has no spelling that `tokenizers` reads as it is.
+const EXACT: &str = "e0";
+
 /// Reads a number, infinite if it is too large; None if it is none.
 ///
 /// ```
@@ -16,13 +19,15 @@ const MOST_EXACT: i32 = 22;
 /// ```
 #[must_use]
 pub fn read(text: &str) -> Option<f64> {
-    serde_json::from_str(text).ok().or_else(|| text.parse().ok())
+    let read = if text.ends_with(EXACT) { None } else { serde_json::from_str(text).ok() };
+    read.or_else(|| text.parse().ok())
 }
 
-/// The shortest spelling of a finite number that this reader and exact ones both read as that number.
+/// The spelling of a finite number that this reader and exact ones both read as that number; `tokenizers` as well, where there
+/// is one.
 ///
-/// A whole number of 53 bits divided by an exact power of ten is rounded once, so both readers agree on it. Among the
-/// powers that fit, one has a quotient that is the number.
+/// A whole number of 53 bits divided by an exact power of ten is rounded once, so all readers agree on it. Among the
+/// powers that fit, nearly always one has a quotient that is the number.
 ///
 /// ```
 /// use bytepair_core::files::decimal::{read, write};
@@ -39,7 +44,7 @@ pub fn write(number: f64) -> String {
     for places in 1..=MOST_EXACT {
         let scale = 10_f64.powi(places);
         let near = size * scale;
-        for whole in [near, near.next_up(), near.next_down()] {
+        for whole in [near.round(), near.next_up(), near.next_down()] {
             let is_whole = whole.fract() == 0.0 && whole < u64::MAX as f64;
             if is_whole && whole / scale == size {
                 #[allow(
@@ -56,7 +61,7 @@ pub fn write(number: f64) -> String {
             }
         }
     }
-    shortest
+    if shortest.contains('e') { shortest } else { shortest + EXACT }
 }
 
 #[cfg(test)]
@@ -65,15 +70,16 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_by_both() {
-        let (mut seed, mut off) = (17_u64, 0);
+        let (mut seed, mut off, mut exact) = (17_u64, 0, 0);
         for _ in 0..20_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let number = -((seed >> 11) as f64 / (1_u64 << 53) as f64) * 20.0;
             off += usize::from(read(&format!("{number:?}")) != Some(number));
             let written = write(number);
             assert_eq!((read(&written), written.parse()), (Some(number), Ok(number)), "{number:?}");
+            exact += usize::from(written.ends_with(EXACT));
         }
-        assert!((2_000..8_000).contains(&off), "{off}");
+        assert!((2_000..8_000).contains(&off) && exact < 100, "{off} {exact}");
         for number in [0.0, -0.0, 1.0, -20.100_000_381_469_727, 1e-300, 1e300, f64::from(-9.123_f32)] {
             assert_eq!(write(number).parse(), Ok(number));
         }
