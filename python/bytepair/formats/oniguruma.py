@@ -126,7 +126,7 @@ def _check_depth(pattern: str, pointer: str | None) -> None:
         depth += (character in "([") - (character in ")]")
         if depth > _DEEPEST:
             raise PatternError(
-                f"the split pattern has groups or classes in one another, more than {_DEEPEST} deep",
+                f"the split pattern does not compile: its groups or classes are more than {_DEEPEST} deep",
                 pointer=pointer,
                 remedy="spell it with fewer",
             )
