@@ -336,8 +336,8 @@ def test_a_folder_that_adds_bos_is_loaded_without_it(plain: Path, tmp_path: Path
     saved, _ = both(plain)
     saved.add_bos_token = True
     saved.save_pretrained(tmp_path)
-    ours = PreTrainedTokenizerFast.from_pretrained(tmp_path, **{name: False})
-    theirs = theirs_of(tmp_path, **{name: False})
+    settings: dict[str, Any] = {name: False}
+    ours, theirs = PreTrainedTokenizerFast.from_pretrained(tmp_path, **settings), theirs_of(tmp_path, **settings)
     assert ours("a b").input_ids == theirs("a b").input_ids
     assert (len(ours("a b").input_ids) < len(saved("a b").input_ids)) == name.startswith("add")
 
