@@ -9,14 +9,13 @@ counted, and the first of a family is shown. The exit code is 1 if a difference 
 from __future__ import annotations
 
 import argparse
-import json
 import lzma
 import random
 import sys
 import tempfile
 import time
 import unicodedata
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -27,7 +26,6 @@ import bytepair as bp
 from benchmarks import pages
 from bytepair import lowlevel
 from bytepair.model import byte_alphabet
-from bytepair.model.models import Unigram
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,8 +143,6 @@ class Row:
     characters: int = 0
     hostile: int = 0
     differences: dict[str, int] = field(default_factory=dict)
-    misread: int = 0
-    """Texts whose ids equal the peer's only with the scores as the peer reads them."""
     first: str = ""
     ratio: float = 0.0
 
@@ -167,13 +163,10 @@ def spelled(tok: bp.Tokenizer, ids: list[int], surfaces: dict[int, str]) -> list
     return [surfaces[row] if row in surfaces else names.get(id) or spell(tok.token_bytes(id)) for row, id in rows]
 
 
-def compare(row: Row, tok: bp.Tokenizer, peer: Peer, text: str, misreading: bp.Tokenizer | None = None) -> None:
-    """Count the differences for one text; `misreading` has the numbers of the file as the peer reads them."""
+def compare(row: Row, tok: bp.Tokenizer, peer: Peer, text: str) -> None:
+    """Count the differences for one text."""
     theirs = peer.encode(text)
     ids = tok.encode(text, special="allow" if theirs.places is not None else "text")
-    if ids != theirs.ids and misreading and misreading.encode(text, special="allow") == theirs.ids:
-        row.misread += 1
-        return
     if ids != theirs.ids:
         row.differ("ids", text, ids, theirs.ids)
         return
@@ -205,28 +198,18 @@ def run(family: Family, folder: Path, texts: dict[str, str], hostile: int, seed:
         file = Path(work) / name
         file.write_bytes(lzma.decompress(packed) if family.file.endswith(".xz") else packed)
         tok, peer = bp.Tokenizer.from_file(file), PEERS[family.origin](file)
-    misreading = as_misread(tok, peer)
     for text in texts.values():
         row.characters += len(text)
         for part in (text, *documents(text)):
-            compare(row, tok, peer, part, misreading)
+            compare(row, tok, peer, part)
     contents = [token.content for token in tok.spec.added_tokens]
     chance = random.Random(seed)
     while row.hostile < hostile:
         text = hostile_text(chance, chance.choice([1, 2, 5, 20, 200]), contents)
         row.hostile += len(text)
-        compare(row, tok, peer, text, misreading)
+        compare(row, tok, peer, text)
     row.ratio = speed(tok, peer, [part for text in texts.values() for part in documents(text)][:200])
     return row
-
-
-def as_misread(tok: bp.Tokenizer, peer: Peer) -> bp.Tokenizer | None:
-    """The tokenizer with the scores that tokenizers has: it reads decimals with errors in the last place."""
-    model = tok.spec.model
-    if not isinstance(model, Unigram) or not isinstance(peer, Tokenizers):
-        return None
-    scores = [score for _, score in json.loads(peer.inner.to_str())["model"]["vocab"]]
-    return bp.Tokenizer(tok.spec.replace(model=replace(model, scores=tuple(scores[id] for id in model.ids))))
 
 
 def speed(tok: bp.Tokenizer, peer: Peer, parts: Sequence[str]) -> float:
@@ -250,7 +233,6 @@ def table(rows: Sequence[Row]) -> str:
     ]
     for row in rows:
         found = ", ".join(f"{count} in {what}" for what, count in row.differences.items()) or "none"
-        found += f"; {row.misread} texts by misread scores" * bool(row.misread)
         lines.append(
             f"| {row.family.name} | {row.family.what} | {row.family.origin} | {row.characters:,} | {row.hostile:,} "
             f"| {found} | {row.ratio:.1f}x |"

@@ -206,7 +206,7 @@ def test_a_minimal_file_loads(tmp_path: Path) -> None:
         ("/normalizer", {"type": "Lowercase", "colour": 1}, "colour"),
         ("/normalizer", {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Louder"}]}, "Louder"),
         ("/normalizer", {"type": "Sequence", "normalizers": 1}, "not a list"),
-        ("/normalizer", {"type": "Replace", "pattern": {"Regex": "a$"}, "content": ""}, "read otherwise"),
+        ("/normalizer", {"type": "Replace", "pattern": {"Regex": "a{2}?"}, "content": ""}, "read otherwise"),
         ("/pre_tokenizer", {"type": "Surprise"}, "Surprise"),
         ("/pre_tokenizer", {"type": "Split", "pattern": {"String": " "}, "behavior": "Gone", "invert": False}, "Gone"),
         ("/pre_tokenizer/add_prefix_space", "yes", "not true or false"),
@@ -222,7 +222,6 @@ def test_a_minimal_file_loads(tmp_path: Path) -> None:
         ("/model/vocab/ab", 2**32, "id of 'ab' is"),
         ("/model/vocab/ab", 97, "two tokens have the id 97"),
         ("/model/vocab/ab", "1", "id of 'ab' is '1'"),
-        ("/model/vocab/a b", 300, "not written in the byte alphabet"),
         ("/model/vocab", [], "not an object"),
         ("/model/merges", ["a b c"], "not a merge"),
         ("/model/merges", ["a c"], "needs 'ac'"),
@@ -231,7 +230,6 @@ def test_a_minimal_file_loads(tmp_path: Path) -> None:
         ("/added_tokens/0", {"id": "1", "content": "x"}, "not an added token"),
         ("/added_tokens/0", {"id": 1, "content": "x", "special": 1}, "special is 1"),
         ("/added_tokens/0", {"id": 1, "content": "x", "colour": 1}, "colour"),
-        ("/added_tokens/0", {"id": 97, "content": "<y>"}, "has id 97, which another token has"),
         ("/added_tokens/0", {"id": 300, "content": ""}, "is empty"),
     ],
 )
@@ -250,20 +248,9 @@ def test_what_a_file_should_not_hold_is_named(tmp_path: Path, pointer: str, valu
 
 
 READ_OTHERWISE = [
-    *[
-        r"a$",
-        r"^a",
-        r"\h+",
-        r"\p{L}{1,3}+",
-        "(?m:a)",
-        r"\w+",
-        r"\ba",
-        "[[:alpha:]]+",
-        "(?i)ab",
-        "(?i:ss)",
-        r"(?i:\p{Lu})",
-    ],
-    *["a{2}?", r"\pL+", r"\<a", "a{ 1}", r"\u{61}", "[a--b]", "(?P<n>a)", r"\p{gc=Lu}", r"\p{Punct}", r"\Ga", r"a\Kb"],
+    *[r"\p{L}{1,3}+", "(?i:ss)", r"(?i:\p{Lu})", "a{2}?", r"\pL+", r"\<a", "a{ 1}", r"\u{61}", "[a--b]", "(?P<n>a)"],
+    *[r"\p{gc=Lu}", r"\p{Punct}", r"\Ga", r"a\Kb", r"(a)\1", r"[\w-.]", "[]a]", "(?x: a)", "(?i:ß)", r"(?i)[\wß]"],
+    "a++?",
 ]
 
 
@@ -302,7 +289,7 @@ def test_options_of_the_call_are_said_not_to_apply(tmp_path: Path) -> None:
         (b"GGUF\x03\x00\x00\x00", "x.gguf", "the file ends before"),
         (b"{", "x.json", "not JSON"),
         (b'{"model": ' + b"[" * 100_000, "x.json", "not JSON"),
-        (b'{"a": 1, "a": 2}', "x.json", "'a' occurs twice"),
+        (b'{"a": 1, "a": "x"}', "x.json", "'a' occurs twice"),
         (b'{"\xff": 1}', "x.json", "not JSON"),
         (b"YQ== 0\nYQ== 1\n", "x.tiktoken", "has the token b'a', which is empty or an earlier line has (.*line 2"),
         (b"YQ== 0\nYg== 0\n", "x.tiktoken", "rank 0, which an earlier line has (.*line 2"),

@@ -111,6 +111,12 @@ def test_duplicate_keys(trained: dict[str, Any], tmp_path: Path) -> None:
     found = lint(path)
     assert found["duplicate-key"].examples == ("/model", "/model/vocab/!")
     assert "twice" in found["does-not-load"].what
+    # A vocabulary that repeats a token loads, as in `tokenizers`.
+    path.write_text(text.replace('"vocab": {', '"vocab": {"!": 7, ', 1), "utf-8")
+    found = lint(path)
+    assert found["duplicate-key"].examples == ("/model/vocab/!",)
+    assert "twice" in found["passed-over"].what
+    assert "does-not-load" not in found.codes
 
 
 def test_merges_of_absent_tokens(craft: Craft) -> None:
@@ -127,13 +133,17 @@ def test_merges_of_absent_tokens(craft: Craft) -> None:
 
 
 def test_missing_bytes(craft: Craft, tmp_path: Path) -> None:
-    def change(table: dict[str, Any]) -> None:
-        model = table["model"]
-        for byte in ("¿", "À", "Ĳ"):  # 0xBF, and two that UTF-8 has no use for, or only for text that is not ASCII
-            model["vocab"].pop(byte)
-        model["merges"] = [pair for pair in model["merges"] if not set("¿ÀĲ") & set("".join(pair))]
+    def without(characters: str) -> Callable[[dict[str, Any]], None]:
+        def change(table: dict[str, Any]) -> None:
+            model = table["model"]
+            for byte in characters:
+                model["vocab"].pop(byte)
+            model["merges"] = [pair for pair in model["merges"] if not set(characters) & set("".join(pair))]
 
-    found = craft(change)
+        return change
+
+    # 0xBF, one that UTF-8 has no use for, and a letter, without which it does not load.
+    found = craft(without("¿À~"))
     assert found["missing-bytes"].severity == "error"
     assert "0xBF" in found["missing-bytes"].examples
     # It loads in part, so that the rest is looked at too.
@@ -141,6 +151,8 @@ def test_missing_bytes(craft: Craft, tmp_path: Path) -> None:
     assert "merge-of-absent-token" not in found.codes
     known = lint(tmp_path / "tokenizer.json", partial_alphabet=True)
     assert (known["missing-bytes"].severity, known.errors) == ("warning", ())
+    rare = craft(without("¿À"))
+    assert (rare["missing-bytes"].severity, rare.errors) == ("warning", ())
 
 
 def test_several_faults_at_once(craft: Craft) -> None:

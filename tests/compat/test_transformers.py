@@ -331,6 +331,17 @@ def test_settings_of_loading_act_and_are_saved(folder: Path, settings: dict[str,
         assert again.image_token_id == theirs.image_token_id is not None
 
 
+@pytest.mark.parametrize("name", ["add_bos_token", "add_eos_token", "from_slow", "fix_mistral_regex"])
+def test_a_folder_that_adds_bos_is_loaded_without_it(plain: Path, tmp_path: Path, name: str) -> None:
+    saved, _ = both(plain)
+    saved.add_bos_token = True
+    saved.save_pretrained(tmp_path)
+    settings: dict[str, Any] = {name: False}
+    ours, theirs = PreTrainedTokenizerFast.from_pretrained(tmp_path, **settings), theirs_of(tmp_path, **settings)
+    assert ours("a b").input_ids == theirs("a b").input_ids
+    assert (len(ours("a b").input_ids) < len(saved("a b").input_ids)) == name.startswith("add")
+
+
 def test_bos_and_eos_can_be_switched(plain: Path) -> None:
     ours, theirs = both(plain)
     for name, value in [("add_bos_token", True), ("add_eos_token", True), ("add_bos_token", False)]:

@@ -205,7 +205,8 @@ def test_gguf_of_pieces_equals_the_published_files(data: Path) -> None:
 def test_gguf_says_what_it_cannot_do(tmp_path: Path) -> None:
     base = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.tokens": ["a", "b"], "tokenizer.ggml.merges": ["a b"]}
     cases = {
-        "split pattern 'smile' is not known": models.gguf({**base, "tokenizer.ggml.pre": "smile"}),
+        "has the split pattern 'smile', which is not known": models.gguf({**base, "tokenizer.ggml.pre": "smile"}),
+        "the file names no split pattern .* one of cl100k, gpt2": models.gguf(base),
         "not supported: the tokenizer 'rwkv'": models.gguf({**base, "tokenizer.ggml.model": "rwkv"}),
         "needs 'ab', which is not in the vocabulary": models.gguf({**base, "tokenizer.ggml.pre": "gpt-2"}),
         "token_type has 1 values for 2 tokens": models.gguf({**base, "tokenizer.ggml.token_type": [1]}),

@@ -17,6 +17,8 @@ pub(crate) struct Columns {
     pub(crate) tokens: Core,
     pub(crate) merges: Option<Vec<(u32, u32)>>,
     pub(crate) scores: Option<Vec<f64>>,
+    /// Tokens that no text becomes: they are only decoded.
+    pub(crate) unreachable: Core,
 }
 
 impl Columns {
@@ -29,21 +31,31 @@ impl Columns {
     }
 }
 
+fn columns_of(rows: Vec<(String, u32)>) -> Core {
+    let mut columns = Core::default();
+    for (token, id) in rows {
+        columns.push(token.as_bytes());
+        columns.ids.push(id);
+    }
+    columns
+}
+
 #[pymethods]
 impl Columns {
     #[new]
-    #[pyo3(signature = (tokens, ids, merges, scores=None))]
+    #[pyo3(signature = (tokens, ids, merges, scores=None, unreachable=vec![]))]
     fn new(
         tokens: Vec<PyBackedBytes>,
         ids: Vec<u32>,
         merges: Option<Vec<(u32, u32)>>,
         scores: Option<Vec<f64>>,
+        unreachable: Vec<(String, u32)>,
     ) -> Self {
         let mut columns = Core { ids, ..Core::default() };
         for token in &tokens {
             columns.push(token);
         }
-        Self { tokens: columns, merges, scores }
+        Self { tokens: columns, merges, scores, unreachable: columns_of(unreachable) }
     }
 
     /// The result of a training: the symbols, and the token of each merge (left, right, count), with ids from `first` on;
@@ -65,13 +77,19 @@ impl Columns {
         let made = columns.tokens().len();
         columns.ids = (first..).take(made).collect();
         let pairs = merges.iter().map(|&(left, right, _)| (left + first, right + first)).collect();
-        Ok(Self { tokens: columns, merges: Some(pairs), scores: None })
+        Ok(Self { tokens: columns, merges: Some(pairs), scores: None, unreachable: Core::default() })
     }
 
     /// Reads the output of `pack`, with sizes from the caller; ValueError if the length does not match.
     #[staticmethod]
-    #[pyo3(signature = (data, tokens, merges, scores=false))]
-    fn unpack(data: &[u8], tokens: usize, merges: Option<usize>, scores: bool) -> PyResult<Self> {
+    #[pyo3(signature = (data, tokens, merges, scores=false, unreachable=vec![]))]
+    fn unpack(
+        data: &[u8],
+        tokens: usize,
+        merges: Option<usize>,
+        scores: bool,
+        unreachable: Vec<(String, u32)>,
+    ) -> PyResult<Self> {
         let too_short = || PyValueError::new_err("the columns are longer than the file");
         let mut rest = data;
         // A number is a claim: nothing is reserved before that many bytes are there.
@@ -96,7 +114,8 @@ impl Columns {
         let pairs = pairs.as_chunks().0.iter().map(|&[left, right]| (left, right)).collect();
         let bits = |&[low, high]: &[u32; 2]| f64::from_bits(u64::from(low) | u64::from(high) << 32);
         let scores = scores.then(|| halves.as_chunks().0.iter().map(bits).collect());
-        Ok(Self { tokens: Core { bytes: rest.to_vec(), ends, ids }, merges: merges.map(|_| pairs), scores })
+        let (tokens, unreachable) = (Core { bytes: rest.to_vec(), ends, ids }, columns_of(unreachable));
+        Ok(Self { tokens, merges: merges.map(|_| pairs), scores, unreachable })
     }
 
     /// The columns one after another; `bytepair.formats.native` defines the layout.
@@ -118,6 +137,12 @@ impl Columns {
     /// The id of each token.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, &self.tokens.ids)
+    }
+
+    /// The tokens that no text becomes, with their ids, by id.
+    fn unreachable(&self) -> Vec<(String, u32)> {
+        let spelled = self.unreachable.tokens().map(|token| String::from_utf8_lossy(token).into_owned());
+        spelled.zip(self.unreachable.ids.iter().copied()).collect()
     }
 
     /// The merges as pairs of ids, if there is a list of them.
@@ -155,11 +180,23 @@ impl Columns {
     }
 }
 
+/// A decimal number as `tokenizers` reads it, which can be one off in the last place; ValueError if it is none.
+#[pyfunction]
+pub(crate) fn read_decimal(text: &str) -> PyResult<f64> {
+    bytepair_core::files::decimal::read(text).ok_or_else(|| PyValueError::new_err("not a decimal number"))
+}
+
+/// The shortest spelling of a finite number that `tokenizers` reads as it is, and everyone else as well.
+#[pyfunction]
+pub(crate) fn write_decimal(number: f64) -> String {
+    bytepair_core::files::decimal::write(number)
+}
+
 /// The columns of a rank file; FormatError with the number of a broken line.
 #[pyfunction]
 pub(crate) fn read_rank_file(py: Python<'_>, data: PyBackedBytes) -> PyResult<Columns> {
-    let tokens = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
-    Ok(Columns { tokens, merges: None, scores: None })
+    let (tokens, unreachable) = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
+    Ok(Columns { tokens, merges: None, scores: None, unreachable })
 }
 
 /// One merge of a JSON file: two tokens with a space between, or a list of two.
@@ -209,8 +246,8 @@ pub(crate) fn read_byte_alphabet(
     let vocab: Vec<_> = entries.iter().map(|(token, of)| Some((text(token)?, id(of)?))).collect::<Option<_>>()?;
     let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
     let added: Vec<&str> = added.iter().map(String::as_str).collect();
-    let (tokens, merges) = py.detach(|| byte_alphabet::read(&vocab, &pairs, &added))?;
-    Some(Columns { tokens, merges: Some(merges), scores: None })
+    let read = py.detach(|| byte_alphabet::read(&vocab, &pairs, &added))?;
+    Some(Columns { tokens: read.tokens, merges: Some(read.merges), scores: None, unreachable: read.unreachable })
 }
 
 /// The columns of a vocabulary and merges spelled in characters, from JSON, without the special tokens that no merge makes
@@ -232,7 +269,7 @@ pub(crate) fn read_spelled(
     let special: Vec<&str> = special.iter().map(String::as_str).collect();
     let kept = Kept { prefix, special: &special, unk: unk.as_deref() };
     let (tokens, merges) = py.detach(|| character_vocab::read(&vocab, &pairs, kept))?;
-    Some(Columns { tokens, merges: Some(merges), scores: None })
+    Some(Columns { tokens, merges: Some(merges), scores: None, unreachable: Core::default() })
 }
 
 /// The pieces of a model of `sentencepiece` as (text, score, type), and where its other fields start and end; None if

@@ -55,7 +55,10 @@ mod _core {
     #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]
-    use crate::columns::{Columns, merges_by_score, read_byte_alphabet, read_pieces, read_rank_file, read_spelled};
+    use crate::columns::{
+        Columns, merges_by_score, read_byte_alphabet, read_decimal, read_pieces, read_rank_file, read_spelled,
+        write_decimal,
+    };
     #[pymodule_export]
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]

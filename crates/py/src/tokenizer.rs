@@ -64,7 +64,7 @@ impl CoreTokenizer {
         model: Option<&str>,
     ) -> PyResult<Self> {
         let columns = columns.get();
-        let Columns { tokens, merges, scores } = columns;
+        let Columns { tokens, merges, scores, unreachable } = columns;
         let model = match model {
             None => Model::Bytes(vocab(py, tokens.tokens().collect(), &tokens.ids, columns.semantics(ignore_merges))?),
             Some(options) => py
@@ -84,7 +84,7 @@ impl CoreTokenizer {
             Ok((steps, parsed(&decoders, TextDecoder::parse)?))
         };
         let (steps, decoders) = steps().map_err(|error| raise(py, error))?;
-        let parts = Parts { model, added: added.collect(), steps, decoders };
+        let parts = Parts { model, unreachable: unreachable.clone(), added: added.collect(), steps, decoders };
         let inner = Tokenizer::new(parts).map_err(|error| raise(py, error))?;
         // One huge id costs no memory.
         let bound = usize::try_from(inner.vocab_size()).unwrap_or(usize::MAX).min(inner.token_count() * 2 + 65_536);

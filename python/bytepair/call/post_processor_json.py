@@ -92,7 +92,8 @@ def read(table: Json) -> list[Processor]:
 
 
 def _read_template(table: Json, pointer: str) -> TemplateProcessing:
-    _check_keys(table, {"single", "pair", "special_tokens"}, pointer)
+    # `tokenizers` passes over the options of a ByteLevel that Cohere's files have here.
+    _check_keys(table, {"single", "pair", "special_tokens", "add_prefix_space", "trim_offsets", "use_regex"}, pointer)
     special: dict[str, tuple[list[int], list[str]]] = {}
     for name, token in _typed(table, "special_tokens", dict, pointer).items():
         place = f"{pointer}/special_tokens/{_escaped(name)}"

@@ -20,6 +20,7 @@ def spell_tokens(tok: CompiledTokenizer, ids: list[int]) -> list[str]:
         pass
     spec = tok.spec
     if not known:
+        known |= {id: token for token, id in spec.packed.columns.unreachable()}
         known |= {token.id: token.content for token in spec.added_tokens}
     for id in ids:
         if id not in known:
@@ -34,7 +35,7 @@ def vocabulary(tok: CompiledTokenizer) -> dict[str, int]:
 
 
 def _vocabulary(tok: CompiledTokenizer) -> dict[str, int]:
-    ids = list(tok.spec.packed.columns.ids())
+    ids = list(tok.spec.packed.all_ids())
     return dict(zip(spell_tokens(tok, ids), ids, strict=True)) | {
         token.content: token.id for token in tok.spec.added_tokens
     }

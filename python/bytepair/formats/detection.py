@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
+from bytepair._core import read_decimal
 from bytepair.errors import FormatError
 from bytepair.formats import FILES, READ_ONLY_SUFFIXES, SUFFIXES, manifest, native, tiktoken
 
@@ -58,7 +59,8 @@ def _detect_json(path: Path, data: bytes) -> Detected:
     from bytepair.formats import hf_json, tekken  # noqa: PLC0415
     from bytepair.formats.json_files import parse_json  # noqa: PLC0415
 
-    table = parse_json(path, data)
+    # A score that `tokenizers` reads one off in the last place is that number to its model.
+    table = parse_json(path, data, decimal=read_decimal)
     for name, module in {"tokenizer.json": hf_json, "tekken.json": tekken}.items():
         if module.looks_like(table):
             return Detected(path, name, table)

@@ -1,9 +1,9 @@
 """The tokenizer in a GGUF file of llama.cpp; the format is read, not written.
 
 Only keys that begin with ``tokenizer.ggml.`` are used, and no tensors. The kinds are ``gpt2`` (BPE of bytes, with a
-split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``bert`` (WordPiece) and ``t5``
-(Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does
-without.
+split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``gemma4`` (BPE of characters with
+merges), ``bert`` (WordPiece) and ``t5`` (Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC,
+is not in the file, and llama.cpp does without.
 
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 """
@@ -15,13 +15,13 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats import configs, hf_json, sentencepiece, vocab_txt
-from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS
+from bytepair.formats import configs, hf_json, hf_models, sentencepiece, vocab_txt
+from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS, SPELLED
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
-from bytepair.model.split_patterns import split_pattern
+from bytepair.model.split_patterns import SPLIT_PATTERNS, split_pattern
 
 if TYPE_CHECKING:
     from mmap import mmap
@@ -150,13 +150,15 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
         if name in table and len(table[name]) != len(tokens):
             raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
     match kind:
-        case "gpt2":
+        case "gpt2" if split is not None or table.get("pre") not in SPELLED:
             spec = _read_pairs(table, split)
+        case "gpt2" | "gemma4" if split is None:
+            spec = _read_spelled(table)
         case "llama" | "t5" if split is None:
             spec = _read_pieces(table, unigram=kind == "t5")
         case "bert" if split is None:
             spec = _read_bert(table)
-        case "llama" | "t5" | "bert":
+        case "llama" | "t5" | "bert" | "gemma4":
             raise FormatError(
                 f"a tokenizer of the kind {kind} has no split pattern",
                 remedy="leave split out",
@@ -177,22 +179,15 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
     elif isinstance(name, str) and name in PATTERNS:
         patterns = PATTERNS[name]
     else:
+        what = "names no split pattern" if name is None else f"has the split pattern {name!r}, which is not known"
+        known = ", ".join(SPLIT_PATTERNS)
         raise FormatError(
-            f"the file's split pattern {name!r} is not known",
+            f"the file {what}",
             pointer=f"{_PREFIX}pre",
-            remedy='name its pattern: bp.load(path, split="...")',
-            cli_remedy="name its pattern: --split NAME|PATTERN",
+            remedy=f'name that of the model it is from, one of {known} or a pattern: bp.load(path, split="gpt2")',
+            cli_remedy=f"name that of the model it is from, one of {known} or a pattern: --split gpt2",
         )
-    tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
-    # Unused tokens pad the vocabulary to the number of rows in the embedding.
-    vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}
-    added = tuple(
-        AddedToken(token, id, special=kinds[id] != USER_DEFINED)
-        for token, id in vocab.items()
-        if kinds[id] in (CONTROL, UNKNOWN, USER_DEFINED)
-    )
-    if len(vocab) < sum(kind != UNUSED for kind in kinds):
-        raise FormatError("a token occurs twice", pointer=f"{_PREFIX}tokens")
+    vocab, added = _vocabulary(table)
     # "õ" can be the letter, as an added token, or the byte 0xF5, which only a merge could use.
     used = {part for merge in table.get("merges") or () for part in (*merge.split(" "), merge.replace(" ", ""))}
     apart = {row.content for row in added} - used
@@ -204,20 +199,56 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
         merge_place=lambda row: {"pointer": f"{_PREFIX}merges/{row}"},
     )
     ignore = split is None and name in IGNORE_MERGES
-    by_id = tuple(sorted(added, key=lambda token: token.id))
-    return TokenizerSpec(PackedModel(columns, ignore_merges=ignore), split=patterns, added_tokens=by_id)
+    return TokenizerSpec(PackedModel(columns, ignore_merges=ignore), split=patterns, added_tokens=added)
+
+
+def _vocabulary(table: dict[str, Any]) -> tuple[dict[str, int], tuple[AddedToken, ...]]:
+    """The tokens of a model with merges, and the added ones by id."""
+    tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
+    # Unused tokens pad the vocabulary to the number of rows in the embedding.
+    vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}
+    if len(vocab) < sum(kind != UNUSED for kind in kinds):
+        raise FormatError("a token occurs twice", pointer=f"{_PREFIX}tokens")
+    added = (
+        AddedToken(token, id, special=kinds[id] != USER_DEFINED)
+        for token, id in vocab.items()
+        if kinds[id] in (CONTROL, UNKNOWN, USER_DEFINED)
+    )
+    return vocab, tuple(sorted(added, key=lambda token: token.id))
+
+
+def _read_spelled(table: dict[str, Any]) -> TokenizerSpec:
+    # The stages are those of the published tokenizers, and llama.cpp has the same rules in its own code.
+    vocab, added = _vocabulary(table)
+    unk = _id(table, "unknown_token_id", table["tokens"])
+    model = {
+        "type": "BPE",
+        "vocab": vocab,
+        "merges": table.get("merges"),
+        "unk_token": None if unk is None else table["tokens"][unk],
+        "fuse_unk": True,
+        "byte_fallback": True,
+    }
+    return TokenizerSpec(
+        hf_models.read(model, {token.content for token in added if token.special}),
+        added_tokens=added,
+        normalizers=(sentencepiece.REPLACE,),
+        decoders=sentencepiece.decoder_steps(strip=False, unknown=None),
+    )
 
 
 def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
     tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
     weights = table.get("scores") or [0.0] * len(tokens)
     pieces = []
+    unk = _unknown(table, kinds)
     for id, (token, score, kind) in enumerate(zip(tokens, weights, kinds, strict=True)):
         if not NORMAL <= kind <= BYTE or not token or not abs(score) < float("inf"):
             raise FormatError(
                 f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}"
             )
-        pieces.append(sentencepiece.Piece(token, score, kind))
+        # To llama.cpp, other pieces of the unknown type are control tokens: Phi-3 has many.
+        pieces.append(sentencepiece.Piece(token, score, CONTROL if kind == UNKNOWN and id != unk else kind))
     # llama.cpp matches user-defined symbols in the text itself, before normalization.
     symbols = [(id, piece.content) for id, piece in enumerate(pieces) if piece.kind == USER_DEFINED]
     pieces = [piece._replace(kind=CONTROL) if piece.kind == USER_DEFINED else piece for piece in pieces]
@@ -236,6 +267,14 @@ def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
     chosen = dict(symbols)
     added = tuple(token._replace(special=False) if token.id in chosen else token for token in spec.added_tokens)
     return spec.replace(added_tokens=added)
+
+
+def _unknown(table: dict[str, Any], kinds: list[int]) -> int | None:
+    """The id of the unknown piece: the one that the file names, if it is of that type, or the first."""
+    named = _id(table, "unknown_token_id", kinds)
+    if named is not None and kinds[named] == UNKNOWN:
+        return named
+    return kinds.index(UNKNOWN) if UNKNOWN in kinds else None
 
 
 def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
@@ -288,7 +327,7 @@ def _flag(table: dict[str, Any], name: str, *, default: bool) -> bool:
     return value
 
 
-def _id(table: dict[str, Any], name: str, tokens: list[str]) -> int | None:
+def _id(table: dict[str, Any], name: str, tokens: list[Any]) -> int | None:
     value = table.get(name)
     if value is None or value == 0xFFFFFFFF:
         return None

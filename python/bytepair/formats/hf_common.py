@@ -5,12 +5,17 @@ from __future__ import annotations
 import reprlib
 from typing import TYPE_CHECKING, Any
 
-from bytepair.errors import FormatError
+from bytepair.errors import FormatError, TokenizerWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Json = Any
+
+
+class PassedOverWarning(TokenizerWarning):
+    """A fault of a file that the library it was made for passes over."""
+
 
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, cast
 
-from bytepair._core import Columns, read_byte_alphabet
+from bytepair._core import Columns, read_byte_alphabet, write_decimal
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import hf_models, hf_stages
-from bytepair.formats.hf_common import Json, list_of, pointer_to, shown, unsupported
+from bytepair.formats.hf_common import Json, PassedOverWarning, list_of, pointer_to, shown, unsupported
 from bytepair.model import byte_alphabet
 from bytepair.model.checks import BYTES_IN_TEXT, MOST_IDS
 from bytepair.model.packed import PackedModel
@@ -51,6 +51,9 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
                 f"the file's {key} is not applied: it is an option of each call", TokenizerWarning, stacklevel=4
             )
     added = [_read_added(token, f"/added_tokens/{row}") for row, token in enumerate(list_of(table, "added_tokens", ""))]
+    if special_apart:
+        # The face of `tokenizers`, which keeps them with the model, numbers them itself.
+        added = _numbered(added, table["model"].get("vocab"))
     post_processor, padding = table.get("post_processor"), table.get("padding")
     pad = padding.get("pad_token") if isinstance(padding, dict) else None
     stages: dict[str, Any] = {
@@ -72,6 +75,40 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
         pre_tokenizers=hf_stages.read_steps("pre_tokenizer", table.get("pre_tokenizer")),
         decoders=hf_stages.read_steps("decoder", table.get("decoder")),
     )
+
+
+def _numbered(added: list[AddedToken], vocab: Json) -> list[AddedToken]:
+    """The added tokens, numbered as `tokenizers` does if the vocabulary gives one of their ids to another token.
+
+    A token of the vocabulary keeps its id there; others are numbered from its size, in the order of the file.
+    """
+    if isinstance(vocab, list):
+        ids = {row[0]: id for id, row in enumerate(vocab) if _is_row(row)}
+    else:
+        ids = vocab if isinstance(vocab, dict) else {}
+    outside = {token.id for token in added if ids.get(token.content) != token.id}
+    if outside.isdisjoint(id for id in ids.values() if type(id) is int):
+        return added
+    numbered: list[AddedToken] = []
+    last = -1
+    for token in added:
+        known = ids.get(token.content)
+        id = known if type(known) is int else max(last + 1, len(ids))
+        last = max(last, id)
+        numbered.append(token._replace(id=id))
+    changed = [(one, other) for one, other in zip(added, numbered, strict=True) if one != other]
+    (one, other), more = changed[0], len(changed) - 1
+    warnings.warn(
+        f"the vocabulary gives the id {one.id} of the added token {one.content!r} to another token: as in `tokenizers` "
+        f"its id is {other.id}" + (f", and {more} more have other ids than in the file" if more else ""),
+        PassedOverWarning,
+        stacklevel=4,
+    )
+    return numbered
+
+
+def _is_row(row: Json) -> bool:
+    return isinstance(row, list) and len(row) == 2 and isinstance(row[0], str)
 
 
 def _byte_pieces(table: Json) -> hf_stages.BytePieces | None:
@@ -108,7 +145,8 @@ def read_model(
     """A model from a vocabulary and merges in the byte alphabet.
 
     An added token that is also in the vocabulary is a token of the model only if a merge produces it or it is a
-    byte: otherwise text could become it without a match.
+    byte: otherwise text could become it without a match. Tokens that are empty or not written in the byte alphabet are
+    unreachable: no merge makes them.
 
     Raises:
         FormatError: An id, a token or a merge is broken; the error locates it.
@@ -136,14 +174,6 @@ def read_model_carefully(
     pairs = [_read_merge(merge, merge_place(row)) for row, merge in enumerate(merges)]
     made = {left + right for left, right in pairs}
     kept = {token: id for token, id in vocab.items() if token not in added or token in made or _is_byte(token)}
-    bytes_of = {token: byte_alphabet.to_bytes(token) for token in kept}
-    for token, spelled in bytes_of.items():
-        if spelled is None:
-            raise FormatError(
-                f"the token {shown(token)} is not written in the byte alphabet",
-                pointer=pointer_to(vocab_pointer, token),
-                remedy="only byte-level BPE is supported",
-            )
     by_id = sorted(kept.items(), key=lambda item: item[1])
     for (token, id), (_, following) in pairwise(by_id):
         if id == following:
@@ -159,7 +189,19 @@ def read_model_carefully(
                     remedy="is the file whole? fetch it again",
                 )
         ids.append((kept[left], kept[right]))
-    return Columns([cast("bytes", bytes_of[token]) for token, _ in by_id], [id for _, id in by_id], ids)
+    bytes_of = {token: byte_alphabet.to_bytes(token) for token in kept}
+    strange = {token for token, spelled in bytes_of.items() if not spelled}
+    used = made.union(*pairs)
+    if used & strange:
+        token = min(used & strange)
+        raise FormatError(
+            f"the token {shown(token)} of a merge is not written in the byte alphabet",
+            pointer=pointer_to(vocab_pointer, token),
+            remedy="is the file whole? fetch it again",
+        )
+    reachable = [(cast("bytes", bytes_of[token]), id) for token, id in by_id if token not in strange]
+    unreachable = [(token, id) for token, id in by_id if token in strange]
+    return Columns([token for token, _ in reachable], [id for _, id in reachable], ids, None, unreachable)
 
 
 def _is_byte(token: str) -> bool:
@@ -237,7 +279,7 @@ def write(spec: TokenizerSpec) -> bytes:
         table["pre_tokenizer"] = hf_stages.write_byte_pieces(spec.split, prefix_space=spec.prefix_space)
         table["decoder"] = hf_stages.byte_level()
         table["model"] = _write_bpe(spec)
-    return (_dumps(table) if "merges" in table["model"] else json.dumps(table, ensure_ascii=False, indent=1)).encode()
+    return _dumps(table).encode()
 
 
 def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
@@ -246,7 +288,7 @@ def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
 
     model = to_merges(spec.byte_pair)
     spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}
-    vocab = {token: id for id, token in spelled.items()}
+    vocab = {token: id for id, token in spelled.items()} | dict(model.unreachable)
     outside = [token for token in spec.added_tokens if token.id not in spelled]
     for token in outside:
         if token.content in vocab:
@@ -272,9 +314,22 @@ def _write_bpe(spec: TokenizerSpec) -> dict[str, Json]:
 
 
 def _dumps(table: dict[str, Any]) -> str:
-    """The output of `json.dumps` with ``indent=1``, ten times as fast for large vocabularies."""
+    """The output of `json.dumps` with ``indent=1``, ten times as fast for large vocabularies.
+
+    Scores are spelled so that `tokenizers` reads them as they are.
+    """
     model = table["model"]
     quote = json.encoder.encode_basestring
+    if isinstance(model["vocab"], list):
+        rows = ",".join(
+            f"\n   [\n    {quote(token)},\n    {write_decimal(score)}\n   ]" for token, score in model["vocab"]
+        )
+        before, _, after = json.dumps(
+            {**table, "model": {**model, "vocab": []}}, ensure_ascii=False, indent=1
+        ).rpartition('"vocab": []')
+        return before + ('"vocab": [' + rows + "\n  ]" if rows else '"vocab": []') + after
+    if "merges" not in model:
+        return json.dumps(table, ensure_ascii=False, indent=1)
     vocab = ",".join(f"\n   {quote(token)}: {id}" for token, id in model["vocab"].items())
     merges = ",".join(f"\n   [\n    {quote(left)},\n    {quote(right)}\n   ]" for left, right in model["merges"])
     rest = json.dumps({**table, "model": {**model, "vocab": {}, "merges": []}}, ensure_ascii=False, indent=1)

@@ -265,6 +265,12 @@ def write(model: Model, added: Sequence[AddedToken]) -> dict[str, Any]:
         case WordLevel():
             return {"type": "WordLevel", "vocab": vocab, "unk_token": model.unk_token}
         case Unigram():
+            if model.unk_score is not None:
+                raise FormatError(
+                    "tokenizer.json cannot hold a Unigram of sentencepiece: `tokenizers` has sums of 64 bits, and text "
+                    "that spells the unknown token becomes it",
+                    remedy="save as sentencepiece or as the native format, or set unk_score to None",
+                )
             if list(vocab.values()) != list(range(len(vocab))):
                 raise FormatError(
                     "the ids of a Unigram model have holes, which tokenizer.json cannot hold",

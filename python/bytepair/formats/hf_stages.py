@@ -60,7 +60,9 @@ def _flat(stage: str, value: Json, pointer: str, depth: int) -> Iterator[tuple[d
 def _read_step(stage: str, step: dict[str, Json], pointer: str) -> str:
     pattern = step.get("pattern")
     if isinstance(pattern, dict) and isinstance(pattern.get("Regex"), str):
-        oniguruma.portable(pattern["Regex"], f"{pointer}/pattern/Regex", may_match_nothing=stage != "pre_tokenizer")
+        place = f"{pointer}/pattern/Regex"
+        spelled = oniguruma.portable(pattern["Regex"], place, may_match_nothing=stage != "pre_tokenizer")
+        step = {**step, "pattern": {**pattern, "Regex": spelled}}
     canonical = spell_step(step)
     try:
         check_step(stage, canonical)
@@ -138,7 +140,7 @@ def write_byte_pieces(patterns: Sequence[str], *, prefix_space: bool) -> Json:
     splits = [
         {
             "type": "Split",
-            "pattern": {"Regex": oniguruma.portable(pattern, None)},
+            "pattern": {"Regex": oniguruma.shared(pattern)},
             "behavior": "Isolated",
             "invert": False,
         }

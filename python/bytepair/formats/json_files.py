@@ -1,27 +1,31 @@
-"""Parsing JSON files strictly: duplicate keys and lone surrogates are errors."""
+"""Parsing JSON files strictly: lone surrogates are errors, and so are duplicate keys outside of a vocabulary."""
 
 from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
+from bytepair.formats.hf_common import PassedOverWarning
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
-def parse_json(path: Path, data: bytes) -> dict[str, Any]:
-    """The object of a JSON file.
+def parse_json(path: Path, data: bytes, *, decimal: Callable[[str], float] = float) -> dict[str, Any]:
+    """The object of a JSON file, whose decimal numbers `decimal` reads.
 
     Raises:
-        FormatError: It is not a JSON object, a key occurs twice in one object, or a string is not Unicode.
+        FormatError: It is not a JSON object, a string is not Unicode, or a key occurs twice in one object that is not a
+            vocabulary. In a vocabulary the last one counts, as to the libraries of origin, with a warning.
     """
     try:
         # From bytes `json.loads` also accepts UTF-16 and lone surrogates.
-        table = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique)
+        table = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique, parse_float=decimal)
     except FormatError as error:
         error.file = str(path)
         raise
@@ -51,5 +55,11 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise FormatError(f"the key {twice!r} occurs twice in one object", remedy="keep one of them")
+        if any(type(value) is not int for value in table.values()):
+            raise FormatError(f"the key {twice!r} occurs twice in one object", remedy="keep one of them")
+        warnings.warn(
+            f"the vocabulary has the token {twice!r} twice: its id is {table[twice]}, the last one",
+            PassedOverWarning,
+            stacklevel=2,
+        )
     return table

@@ -8,6 +8,7 @@ from bytepair import files
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import manifest, native, tiktoken
 from bytepair.formats.detection import Detected, detect
+from bytepair.model.checks import BYTES_IN_TEXT, BYTES_OF_ASCII
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
 
@@ -35,7 +36,8 @@ def load(
         path: The file or folder.
         split: For files that hold none.
         special_tokens: For files that hold none.
-        partial_alphabet: Whether bytes that UTF-8 uses may have no token.
+        partial_alphabet: Whether bytes that UTF-8 uses may have no token. Those outside of ordinary ASCII may in any
+            case, with a warning: text that needs them raises EncodeError.
         detected: The result of `detect`, if there is one: the file is not read and parsed again.
 
     Raises:
@@ -56,9 +58,30 @@ def load(
         error.file = error.file or str(detected.path)
         raise
     # Models of characters have no alphabet of bytes that could be partial.
-    if partial_alphabet and spec.is_byte_level:
+    if spec.is_byte_level and (partial_alphabet or _lacks_rare_bytes(spec)):
         return spec.replace(model=spec.packed._replace(partial_alphabet=True))
     return spec
+
+
+def _lacks_rare_bytes(spec: TokenizerSpec) -> bool:
+    """Whether bytes of UTF-8 have no token, and all of ordinary ASCII have one; then warns."""
+    if spec.packed.partial_alphabet:
+        return False
+    missing = BYTES_IN_TEXT.difference(spec.packed.columns.single_bytes())
+    if not missing or missing & BYTES_OF_ASCII:
+        return False
+    import warnings  # noqa: PLC0415 (few files need it)
+
+    from bytepair.errors import TokenizerWarning  # noqa: PLC0415
+
+    shown = ", ".join(f"0x{byte:02X}" for byte in sorted(missing)[:8]) + (", ..." if len(missing) > 8 else "")
+    warnings.warn(
+        f"the vocabulary has no token for {len(missing)} of the bytes of UTF-8: {shown}; text that needs one raises "
+        "EncodeError (partial_alphabet=True loads it without this warning)",
+        TokenizerWarning,
+        stacklevel=3,
+    )
+    return True
 
 
 def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:

@@ -35,7 +35,13 @@ _HEAD: dict[str, Any] = {
     "prefix_space": bool,
     "post_processor": str | None,
 }
-_LATER: dict[str, Any] = {"pre_tokenizers": list, "decoders": list, "model": str, "scores": bool}
+_LATER: dict[str, Any] = {
+    "pre_tokenizers": list,
+    "decoders": list,
+    "model": str,
+    "scores": bool,
+    "unreachable": list,
+}
 """Keys that are in the head only if their value is not empty."""
 _OPTIONS = {
     "BPE": {"unk_token", "fuse_unk", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix"},
@@ -44,6 +50,8 @@ _OPTIONS = {
     "WordLevel": {"unk_token"},
 }
 """The keys of the options of each model; the core validates the values."""
+_MORE_OPTIONS = {"Unigram": {"unk_score"}}
+"""Keys that only some models of a type have."""
 
 
 def looks_like(data: bytes) -> bool:
@@ -80,7 +88,7 @@ def _payload(spec: TokenizerSpec) -> bytes:
     import json  # noqa: PLC0415
 
     columns, options, ignore_merges, partial_alphabet = spec.packed
-    head = {
+    head: dict[str, Any] = {
         "tokens": len(columns),
         "merges": columns.merge_count,
         "ignore_merges": ignore_merges,
@@ -91,11 +99,12 @@ def _payload(spec: TokenizerSpec) -> bytes:
         "prefix_space": spec.prefix_space,
         "post_processor": spec.post_processor,
     }
-    later = {
+    later: dict[str, Any] = {
         "pre_tokenizers": spec.pre_tokenizers,
         "decoders": spec.decoders,
         "model": options,
         "scores": columns.has_scores,
+        "unreachable": columns.unreachable(),
     }
     head |= {name: value for name, value in later.items() if value}
     line = json.dumps(head, sort_keys=True, separators=(",", ":")).encode()
@@ -135,6 +144,9 @@ def _check_values(head: dict[str, Any]) -> None:
         for value in head.get(name, ()):
             if not isinstance(value, str):
                 raise TypeError(f"{_short(value)} is not valid among the {name}")
+    for row in head.get("unreachable", ()):
+        if not isinstance(row, list) or [type(value) for value in row] != [str, int]:
+            raise TypeError(f"{_short(row)} is not a token and its id")
     for token in head["added_tokens"]:
         content, id, *flags = AddedToken(**token)
         if [type(value) for value in (content, id, *flags)] != [str, int, *[bool] * len(flags)]:
@@ -149,7 +161,8 @@ def _check_options(text: str) -> None:
     if not isinstance(options, dict) or json.dumps(options, sort_keys=True, ensure_ascii=False) != text:
         raise ValueError("the model's options are not written as an object with sorted keys")
     kind = options.get("type")
-    if not isinstance(kind, str) or kind not in _OPTIONS or options.keys() != _OPTIONS[kind] | {"type"}:
+    known = _OPTIONS.get(kind, set()) | {"type"} if isinstance(kind, str) else set()
+    if kind not in _OPTIONS or not known <= options.keys() <= known | _MORE_OPTIONS.get(kind, set()):
         raise ValueError(f"the model's options are {_short(text)}")
 
 
@@ -175,7 +188,8 @@ def _parse(payload: bytes) -> TokenizerSpec:
     sizes = (tokens, tokens, 2 * int(merges or 0), 2 * tokens * scores)
     if min(sizes) < 0 or 4 * sum(sizes) > len(rest):
         raise ValueError("the columns are longer than the file")
-    columns = Columns.unpack(rest, tokens, merges, scores)
+    unreachable = [(token, id) for token, id in head.get("unreachable", ())]
+    columns = Columns.unpack(rest, tokens, merges, scores, unreachable)
     return TokenizerSpec(
         PackedModel(columns, head.get("model"), head["ignore_merges"], head["partial_alphabet"]),
         split=tuple(head["split"]),

@@ -3,10 +3,10 @@
 The ids are those of `sentencepiece`: its normalizer is one step, ``{"type": "SentencePiece", ...}``, in the core, or
 two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, ties
 left to right, which becomes a list of merges; control symbols are special tokens, which text never becomes by
-default; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens that
-cost next to nothing. Decoding differs where no step of ``tokenizers`` does the same: bytes that are not UTF-8 are
-U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a byte, one is dropped.
-In a Unigram text like ``<0x41>`` becomes the byte token, as in ``tokenizers``.
+default; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens of which
+each byte counts as the best piece. Decoding differs where no step of ``tokenizers`` does the same: bytes that are not
+UTF-8 are U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a byte, one is
+dropped.
 
 Source: ``sentencepiece_model.proto``, ``model_interface.cc``, ``bpe_model.cc``, ``unigram_model.cc``.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import struct
 import warnings
 from itertools import chain
 from typing import Any, NamedTuple, cast
@@ -30,7 +31,8 @@ from bytepair.model.steps import parse_step, spell_step
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 _UNIGRAM, _BPE, _WORD, _CHAR = range(1, 5)
-_USER_DEFINED_SCORE = -0.1
+_PENALTY = 10.0
+"""How much less an unknown character scores than the lowest piece."""
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _STEP = "SentencePiece"
 _BLANK = "\u2581"
@@ -72,9 +74,11 @@ _ROLES = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}
 # A model whose normalizer does nothing but these two steps.
 _PLAIN = Normalizer(remove_extra_whitespaces=False)
 _PREPEND = spell_step({"type": "Prepend", "prepend": _BLANK})
-_REPLACE = spell_step({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK})
+REPLACE = spell_step({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK})
 _NORMALIZER = {1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _NORMALIZER |= {5: "escape_whitespaces", 6: "normalization_rule_tsv"}
+# A descendant of sentencepiece has this field, and sentencepiece passes over it.
+_NORMALIZER |= {7: "encode_case"}
 
 
 def looks_like(data: bytes) -> bool:
@@ -180,9 +184,14 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: TrainerSettings)
     ]
     symbols = [piece.content for piece in pieces if piece.kind == USER_DEFINED]
     if unigram:
-        weights = [_USER_DEFINED_SCORE if pieces[id].kind == USER_DEFINED else pieces[id].score for id in ids]
+        lowest, highest = _range_of_scores(pieces)
+        weights = [
+            _user_defined_score(pieces[id].content, highest) if pieces[id].kind == USER_DEFINED else pieces[id].score
+            for id in ids
+        ]
         columns = Columns(tokens, ids, None, weights)
-        options = model_options(Unigram((), (), (), unk_id=unk, byte_fallback=trainer.byte_fallback))
+        unk_score = _single(lowest - _PENALTY)
+        options = model_options(Unigram((), (), (), unk, trainer.byte_fallback, unk_score))
     else:
         merges = _merges(pieces) if trainer.model_type == _BPE else []
         columns = Columns(tokens, ids, merges)
@@ -200,6 +209,23 @@ def build(pieces: list[Piece], normalizer: Normalizer, trainer: TrainerSettings)
         ),
         roles=_roles(pieces, trainer),
     )
+
+
+def _range_of_scores(pieces: list[Piece]) -> tuple[float, float]:
+    """The lowest and the highest score of a normal piece."""
+    scores = [piece.score for piece in pieces if piece.kind == NORMAL]
+    # Without any, the library has the limits of 32 bits here: sums would all be infinite.
+    return min(scores, default=0.0), max(scores, default=0.0)
+
+
+def _user_defined_score(content: str, highest: float) -> float:
+    """The score of a user-defined symbol, each byte of which counts as the best piece."""
+    return _single(len(content.encode()) * highest) - 0.1
+
+
+def _single(number: float) -> float:
+    """A number rounded to 32 bits."""
+    return float(struct.unpack("<f", struct.pack("<f", number))[0])
 
 
 def _roles(pieces: list[Piece], trainer: TrainerSettings) -> tuple[tuple[str, str], ...]:
@@ -268,7 +294,7 @@ def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool
     import base64  # noqa: PLC0415 (few formats need it)
 
     if normalizer._replace(add_dummy_prefix=True) == _PLAIN and not symbols and not suffix:
-        return (_PREPEND, _REPLACE) if normalizer.add_dummy_prefix else (_REPLACE,)
+        return (_PREPEND, REPLACE) if normalizer.add_dummy_prefix else (REPLACE,)
 
     step: dict[str, Any] = {
         "type": _STEP,
@@ -349,7 +375,7 @@ def write(spec: TokenizerSpec) -> bytes:
 def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
     import base64  # noqa: PLC0415 (as above)
 
-    if spec.normalizers in ((_PREPEND, _REPLACE), (_REPLACE,)):
+    if spec.normalizers in ((_PREPEND, REPLACE), (REPLACE,)):
         return _PLAIN._replace(add_dummy_prefix=len(spec.normalizers) == 2), False, []
     step = parse_step(spec.normalizers[0]) if len(spec.normalizers) == 1 else {}
     if step.get("type") != _STEP:

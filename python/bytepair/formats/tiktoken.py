@@ -1,6 +1,7 @@
 """``.tiktoken``: a line for each token, its bytes in base64 and its rank, which is its id.
 
-It holds neither the split pattern nor special tokens. Source: ``tiktoken/load.py``.
+It holds neither the split pattern nor special tokens. ``=`` is the empty token, which no text becomes.
+Source: ``tiktoken/load.py``.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import binascii
 
 from bytepair._core import read_rank_file
+from bytepair.errors import FormatError
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import TokenizerSpec
 
@@ -52,8 +54,11 @@ def write(spec: TokenizerSpec) -> bytes:
     from bytepair.model.semantics import to_ranks  # noqa: PLC0415
 
     model = to_ranks(spec.byte_pair)
-    lines = (
-        b"%b %d\n" % (binascii.b2a_base64(token, newline=False), id)
-        for token, id in zip(model.tokens, model.ids, strict=True)
-    )
-    return b"".join(lines)
+    if any(token for token, _ in model.unreachable):
+        raise FormatError(
+            f"a rank file cannot hold {model.unreachable[0][0]!r}, which no text becomes",
+            remedy="save as tokenizer.json or as the native format",
+        )
+    rows = [(id, binascii.b2a_base64(token, newline=False)) for token, id in zip(model.tokens, model.ids, strict=True)]
+    rows += [(id, b"=") for _, id in model.unreachable]
+    return b"".join(b"%b %d\n" % (token, id) for id, token in sorted(rows))

@@ -63,7 +63,8 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
             "vocab.json + merges.txt cannot hold ignore_merges", remedy="save as tokenizer.json or as the native format"
         )
     spelled = {id: byte_alphabet.to_characters(token) for token, id in zip(model.tokens, model.ids, strict=True)}
-    vocab = {token: id for id, token in spelled.items()} | {token.content: token.id for token in spec.added_tokens}
+    vocab = {token: id for id, token in spelled.items()} | dict(model.unreachable)
+    vocab |= {token.content: token.id for token in spec.added_tokens}
     lines = [_HEADER, *(f"{spelled[left]} {spelled[right]}" for left, right in model.merges or ()), ""]
     by_id = dict(sorted(vocab.items(), key=lambda item: item[1]))
     return json.dumps(by_id, ensure_ascii=False).encode(), "\n".join(lines).encode()

@@ -18,6 +18,9 @@ ROLES = ("bos", "eos", "pad", "unk", "cls", "sep", "mask")
 # UTF-8 has no use for the other 13, and some vocabularies (GPT-NeoX) have no token for them.
 BYTES_IN_TEXT = frozenset(range(0xF5)) - {0xC0, 0xC1}
 
+BYTES_OF_ASCII = frozenset(b"\t\n") | frozenset(range(0x20, 0x7F))
+"""The bytes of ordinary text in ASCII: a vocabulary without one of them is damaged, or a toy."""
+
 
 def check_added_ids(ids: Sequence[int]) -> None:
     """Raises FormatError if the id of an added token is out of range, or they are not in order."""

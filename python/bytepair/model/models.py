@@ -47,6 +47,8 @@ class BytePair:
         partial_alphabet: Whether bytes that UTF-8 uses may have no token, so that some text cannot be encoded.
         alphabet: None if merging begins from bytes. Otherwise tokens are UTF-8, as the vocabulary spells them, and
             `merges` is a list.
+        unreachable: Tokens of a vocabulary of bytes that no text becomes, with their ids, by id: they are only decoded.
+            Files spell them outside of the byte alphabet, or as nothing.
     """
 
     tokens: tuple[bytes, ...]
@@ -55,6 +57,7 @@ class BytePair:
     ignore_merges: bool = False
     partial_alphabet: bool = False
     alphabet: Characters | None = None
+    unreachable: tuple[tuple[str, int], ...] = ()
 
     @property
     def semantics(self) -> Literal["ranks", "merges"]:
@@ -96,6 +99,9 @@ class Unigram:
         scores: The logarithm of each token's probability.
         unk_id: The id for a run of unknown characters; None if there is none.
         byte_fallback: Whether an unknown character becomes its bytes, as tokens ``<0x00>`` to ``<0xFF>``.
+        unk_score: The score of an unknown character in a model of `sentencepiece`, which rounds sums to 32 bits, and in
+            which text that spells the unknown token or a byte token does not become it. None for one of `tokenizers`:
+            ten less than the lowest score, sums of 64 bits.
     """
 
     tokens: tuple[bytes, ...]
@@ -103,6 +109,7 @@ class Unigram:
     scores: tuple[float, ...]
     unk_id: int | None = None
     byte_fallback: bool = False
+    unk_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +145,12 @@ def pack(model: Model) -> PackedModel:
     """
     pairs = model if isinstance(model, BytePair) else BytePair((), ())
     scores = model.scores if isinstance(model, Unigram) else None
-    for name, column in {"tokens": model.tokens, "ids": model.ids, "merges": pairs.merges, "scores": scores}.items():
+    given = {"tokens": model.tokens, "ids": model.ids, "merges": pairs.merges, "scores": scores}
+    for name, column in {**given, "unreachable": pairs.unreachable}.items():
         if column is not None and not isinstance(column, tuple):
             raise TypeError(f"{name} is a tuple, not {type(column).__name__}")
     try:
-        columns = Columns(model.tokens, model.ids, pairs.merges, scores)
+        columns = Columns(model.tokens, model.ids, pairs.merges, scores, pairs.unreachable)
     except OverflowError as error:
         raise FormatError("an id is out of range", remedy=f"ids are from 0 to {MOST_IDS - 1}") from error
     return PackedModel(columns, model_options(model), pairs.ignore_merges, pairs.partial_alphabet)
@@ -154,7 +162,7 @@ def unpack(packed: PackedModel) -> Model:
     tokens, ids = columns.tokens(), columns.ids()
     pairs = (tokens, ids, columns.merges(), packed.ignore_merges, packed.partial_alphabet)
     if packed.options is None:
-        return BytePair(*pairs)
+        return BytePair(*pairs, unreachable=tuple(columns.unreachable()))
     options = parse_options(packed.options)
     match options.pop("type"):
         case "BPE":
@@ -179,5 +187,12 @@ def model_options(model: Model) -> str | None:
     if not isinstance(model, BytePair):
         columns = ("tokens", "ids", "scores")
         options = {field.name: getattr(model, field.name) for field in fields(model) if field.name not in columns}
-        return spell_options({"type": type(model).__name__, **options})
-    return None if model.alphabet is None else spell_options({"type": "BPE", **asdict(model.alphabet)})
+        # Options that most models do not have are left out, so that spellings stay as they were.
+        return spell_options(
+            {"type": type(model).__name__, **{k: v for k, v in options.items() if k != "unk_score" or v is not None}}
+        )
+    if model.alphabet is None:
+        return None
+    if model.unreachable:
+        raise FormatError("only a model that merges bytes has unreachable tokens", remedy="leave unreachable empty")
+    return spell_options({"type": "BPE", **asdict(model.alphabet)})

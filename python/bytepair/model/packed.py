@@ -32,6 +32,11 @@ class PackedModel(NamedTuple):
         """Whether merging begins from bytes."""
         return self.options is None
 
+    def all_ids(self) -> tuple[int, ...]:
+        """The ids of all tokens of the model by id, unreachable ones among them."""
+        ids, unreachable = self.columns.ids(), self.columns.unreachable()
+        return tuple(sorted((*ids, *(id for _, id in unreachable)))) if unreachable else ids
+
     @property
     def semantics(self) -> str:
         """``"ranks"`` or ``"merges"``; the type of a model that does not merge."""

@@ -116,8 +116,12 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
         )
         uses = counts.token_uses(tokenizer)
     added = {token.id for token in spec.added_tokens}
-    gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, len(tokenizer) - vocab_size)
-    kept = sorted({*model.ids, *added} - gone)
+    excess = len(tokenizer) - vocab_size
+    # No text has them.
+    unreachable = [id for _, id in model.unreachable if id not in added]
+    spare = unreachable[max(0, len(unreachable) - excess) :]
+    gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, excess - len(spare)) | set(spare)
+    kept = sorted({*model.ids, *unreachable, *added} - gone)
     new = dict(zip(kept, range(len(kept)), strict=True))
     ids = np.full(tokenizer.vocab_size, -1, np.int64)
     ids[kept] = np.arange(len(kept))
@@ -183,6 +187,7 @@ def _renumbered(model: BytePair, new: Mapping[int, int]) -> BytePair:
         tokens=tuple(kept.values()),
         ids=tuple(new[id] for id in kept),
         merges=tuple((new[left], new[right]) for left, right in merges),
+        unreachable=tuple((token, new[id]) for token, id in model.unreachable if id in new),
     )
 
 

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 
 /// The tokenizer of a rank file. It has a special token, as published ones do: it is looked for, and in none of the texts.
 fn load(ranks: &str, split: &str) -> Result<Tokenizer> {
-    let columns = rank_file::read(&file(ranks)?)?;
+    let columns = rank_file::read(&file(ranks)?)?.0;
     let tokens: Vec<&[u8]> = columns.tokens().collect();
     let vocab = Vocab::new(&tokens, &columns.ids, Semantics::Ranks)?;
     let id = columns.ids.last().map_or(0, |id| id + 1);

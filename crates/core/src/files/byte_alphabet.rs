@@ -50,18 +50,29 @@ fn decode(token: &str, into: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The columns, by id, of a vocabulary in the alphabet, and its merges as pairs of ids; None if anything is malformed.
+/// A vocabulary in the alphabet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// The tokens by id.
+    pub tokens: Columns,
+    /// The merges as pairs of ids.
+    pub merges: Vec<(u32, u32)>,
+    /// By id, the tokens that are empty or not written in the alphabet: no text becomes them.
+    pub unreachable: Columns,
+}
+
+/// The columns of a vocabulary in the alphabet and its merges; None if anything is malformed.
 ///
 /// `added` are the added tokens: the vocabulary keeps only those of them that a merge makes, and single bytes.
 ///
 /// ```
 /// let vocab = [("Ġ", 1), ("a", 0), ("Ġa", 2), ("<x>", 3)];
-/// let (columns, merges) = bytepair_core::files::byte_alphabet::read(&vocab, &[("Ġ", "a")], &["<x>"]).unwrap();
-/// assert_eq!(columns.tokens().collect::<Vec<_>>(), [&b"a"[..], b" ", b" a"]);
-/// assert_eq!((columns.ids, merges), (vec![0, 1, 2], vec![(1, 0)]));
+/// let read = bytepair_core::files::byte_alphabet::read(&vocab, &[("Ġ", "a")], &["<x>"]).unwrap();
+/// assert_eq!(read.tokens.tokens().collect::<Vec<_>>(), [&b"a"[..], b" ", b" a"]);
+/// assert_eq!((read.tokens.ids, read.merges), (vec![0, 1, 2], vec![(1, 0)]));
 /// ```
 #[must_use]
-pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], added: &[&str]) -> Option<(Columns, Vec<(u32, u32)>)> {
+pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], added: &[&str]) -> Option<Read> {
     let places: FxHashMap<&str, usize> = vocab.iter().enumerate().map(|(place, &(token, _))| (token, place)).collect();
     let mut made = vec![false; vocab.len()];
     let mut joined = String::new();
@@ -86,15 +97,30 @@ pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], added: &[&str]) -> O
     }
     let mut order: Vec<usize> = (0..vocab.len()).filter(|place| !dropped.contains(place)).collect();
     order.sort_by_key(|&place| vocab[place].1);
-    let mut columns = Columns::default();
+    let (mut tokens, mut unreachable) = (Columns::default(), Columns::default());
+    let mut used = made;
+    for &(left, right) in &pairs {
+        (used[left], used[right]) = (true, true);
+    }
+    let mut last = None;
     for place in order {
         let (token, id) = vocab[place];
-        if id == NO_ID || columns.ids.last() == Some(&id) {
+        if id == NO_ID || last.replace(id) == Some(id) {
             return None;
         }
-        decode(token, &mut columns.bytes)?;
-        columns.ends.push(columns.bytes.len());
-        columns.ids.push(id);
+        let start = tokens.bytes.len();
+        if decode(token, &mut tokens.bytes).is_some() && !token.is_empty() {
+            tokens.ends.push(tokens.bytes.len());
+            tokens.ids.push(id);
+            continue;
+        }
+        tokens.bytes.truncate(start);
+        if used[place] {
+            return None;
+        }
+        unreachable.push(token.as_bytes());
+        unreachable.ids.push(id);
     }
-    Some((columns, pairs.iter().map(|&(left, right)| (vocab[left].1, vocab[right].1)).collect()))
+    let merges = pairs.iter().map(|&(left, right)| (vocab[left].1, vocab[right].1)).collect();
+    Some(Read { tokens, merges, unreachable })
 }

@@ -3,6 +3,7 @@
 pub mod byte_alphabet;
 pub mod character_vocab;
 mod columns;
+pub mod decimal;
 pub mod json_lines;
 pub mod rank_file;
 

@@ -19,19 +19,24 @@ const USUAL_LINE: usize = 16;
 /// The most digits of a number that Python reads.
 const MOST_DIGITS: usize = 4300;
 
-/// Reads the tokens, and sorts them by id. Lines end as Python's `splitlines` ends them; empty ones are skipped.
+/// The token of a line that stands for no bytes: no text becomes it. Whisper has one.
+const NOTHING: &[u8] = b"=";
+
+/// Reads the tokens and those that no text becomes, both by id. Lines end as Python's `splitlines` ends them; empty ones are skipped.
 ///
 /// # Errors
 /// `Format`, with the first line that is not a token and a rank, or that repeats an earlier rank or token.
 ///
 /// ```
-/// let columns = bytepair_core::files::rank_file::read(b"YWI= 1\nYQ== 0\n")?;
+/// let (columns, unreachable) = bytepair_core::files::rank_file::read(b"YWI= 1\nYQ== 0\n= 2\n")?;
 /// assert_eq!((columns.token(0), columns.token(1), &columns.ids[..]), (&b"a"[..], &b"ab"[..], &[0, 1][..]));
+/// assert_eq!(unreachable.ids, [2]);
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
-pub fn read(data: &[u8]) -> Result<Columns> {
+pub fn read(data: &[u8]) -> Result<(Columns, Columns)> {
     let lines = data.len() / USUAL_LINE;
     let mut columns = Columns { bytes: Vec::new(), ends: Vec::with_capacity(lines), ids: Vec::with_capacity(lines) };
+    let mut unreachable = Columns::default();
     let mut known: HashTable<u32> = HashTable::with_capacity(lines);
     // Ranks that ascend occur once. From the first that does not, all are remembered.
     let mut ranks: Option<HashSet<u32>> = None;
@@ -45,6 +50,11 @@ pub fn read(data: &[u8]) -> Result<Columns> {
             columns.bytes.truncate(start);
             let Some(line) = lines.next() else { break };
             if line.is_empty() {
+                continue;
+            }
+            if let Some(id) = rank_of_nothing(line).filter(|_| unreachable.ids.is_empty()) {
+                unreachable.push(b"");
+                unreachable.ids.push(id);
                 continue;
             }
             rank_and_token(line, &mut columns.bytes).map_err(|what| broken(number, what))?
@@ -67,7 +77,11 @@ pub fn read(data: &[u8]) -> Result<Columns> {
         columns.ends.push(columns.bytes.len());
         columns.ids.push(id);
     }
-    Ok(if ranks.is_some() { columns.by_id() } else { columns })
+    if let Some(&id) = unreachable.ids.first().filter(|id| columns.ids.contains(id)) {
+        let what = format!("two tokens have the rank {id}, one of them empty");
+        return Err(Error::new(Kind::Format, what).remedy("is the file whole? fetch it again"));
+    }
+    Ok((if ranks.is_some() { columns.by_id() } else { columns }, unreachable))
 }
 
 /// Reads a line as files have them, with no second look at a byte: appends its token, and returns its rank and what comes
@@ -95,6 +109,12 @@ fn plain_line<'a>(data: &'a [u8], into: &mut Vec<u8>) -> Option<(u32, &'a [u8])>
     let rest = digits[length..].strip_prefix(b"\n")?;
     let id = digits[..length].iter().fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
     (length > 0).then_some((id, rest))
+}
+
+/// The rank on the line of the empty token.
+fn rank_of_nothing(line: &[u8]) -> Option<u32> {
+    let rank = line.strip_prefix(NOTHING)?.strip_prefix(b" ")?;
+    std::str::from_utf8(rank).ok()?.parse().ok().filter(|&id| id < NO_ID && rank.iter().all(u8::is_ascii_digit))
 }
 
 /// Reads any other line: appends its token, and returns its rank.
@@ -240,15 +260,16 @@ mod tests {
 
     #[test]
     fn lines_end_in_three_ways_and_may_be_empty() {
-        let columns = read(b"\r\nYQ== 0\r\n\r\rYg== 1\rYWI= 02\n\nYWJj 3").unwrap();
+        let (columns, unreachable) = read(b"\r\nYQ== 0\r\n\r\rYg== 1\rYWI= 02\n\n= 4\nYWJj 3").unwrap();
         assert_eq!(columns.tokens().collect::<Vec<_>>(), [&b"a"[..], b"b", b"ab", b"abc"]);
         assert_eq!(columns.ids, [0, 1, 2, 3]);
-        assert_eq!(read(b"").unwrap(), Columns::default());
+        assert_eq!((unreachable.ids.as_slice(), unreachable.token(0)), (&[4][..], &b""[..]));
+        assert_eq!(read(b"").unwrap(), Default::default());
     }
 
     #[test]
     fn ranks_may_come_in_any_order() {
-        let columns = read(b"YQ== 4294967294\nYg== 1\nYWI= 7\n").unwrap();
+        let (columns, _) = read(b"YQ== 4294967294\nYg== 1\nYWI= 7\n").unwrap();
         assert_eq!(
             (columns.tokens().collect::<Vec<_>>(), columns.ids.as_slice()),
             (vec![&b"b"[..], b"ab", b"a"], &[1, 7, u32::MAX - 1][..])
@@ -257,7 +278,8 @@ mod tests {
 
     #[test]
     fn only_canonical_base64_is_read() {
-        for token in ["YQ", "YQ=", "YQ===", "YR==", "YWJ=", "YQ==YQ==", "=", "====", "Y===", "Y=Q=", "Y Q==", "YQ-_"] {
+        for token in ["YQ", "YQ=", "YQ===", "YR==", "YWJ=", "YQ==YQ==", "=\t", "====", "Y===", "Y=Q=", "Y Q==", "YQ-_"]
+        {
             let (line, what) = fault(format!("\nYWJj 1\n{token} 2\n").as_bytes());
             assert_eq!((line, &*what), (3, "a line is not a token in base64, a space and a rank"), "{token}");
         }
@@ -280,6 +302,8 @@ mod tests {
             assert!(rank(given).starts_with("a line is not a token"), "{given:?}");
         }
         assert_eq!(fault(b"YQ== 5\nYg== 3\nYWI= 5\n"), (3, "a line has the rank 5, which an earlier line has".into()));
+        assert_eq!(read(b"YQ== 5\n= 5\n").unwrap_err().what, "two tokens have the rank 5, one of them empty");
+        assert_eq!(fault(b"= 5\n= 6\n").0, 2);
         let twice = "a line has the token b'a', which is empty or an earlier line has";
         assert_eq!(fault(b"YQ== 0\nYQ== 1\n"), (2, twice.into()));
         assert_eq!(spelled(b"'\t\"\\\x7f\xff"), "b'\\'\\t\"\\\\\\x7f\\xff'");

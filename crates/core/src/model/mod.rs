@@ -98,7 +98,8 @@ impl WordModel {
     /// - `BPE`: `unk_token`, `continuing_subword_prefix`, `end_of_word_suffix` (strings or null), `fuse_unk`,
     ///   `byte_fallback`, `ignore_merges` (flags).
     /// - `WordPiece`: `unk_token`, `continuing_subword_prefix` (strings or null), `max_input_chars_per_word` (100).
-    /// - `Unigram`: `unk_id` (a number or null), `byte_fallback`.
+    /// - `Unigram`: `unk_id` (a number or null), `byte_fallback`, `unk_score` (a number, which makes it a model of
+    ///   `sentencepiece`, or null).
     /// - `WordLevel`: `unk_token`.
     ///
     /// Time: linear in the bytes of the tokens, but for sorting them.

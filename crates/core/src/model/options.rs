@@ -59,6 +59,17 @@ impl Options {
         }
     }
 
+    /// A finite number, or none where there is null or nothing.
+    pub(super) fn score(&mut self, key: &str) -> Result<Option<f64>> {
+        match self.values.remove(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(other) => match other.as_f64() {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.wrong(key, &other, "a number or null")),
+            },
+        }
+    }
+
     /// Refuses unknown options.
     pub(super) fn done(&self) -> Result<()> {
         match self.values.keys().next() {

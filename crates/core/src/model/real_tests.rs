@@ -100,7 +100,7 @@ fn t5_takes_the_first_best_way() {
         let piece = piece.replace(' ', "▁");
         out.clear();
         model.encode(&piece, &mut scratch, &mut out).unwrap();
-        assert_eq!(Some(triples(&out)), slow_unigram(&case, &score_of, Some(2), false, &piece), "{piece:?}");
+        assert_eq!(Some(triples(&out)), slow_unigram(&case, &score_of, Some(2), false, None, &piece), "{piece:?}");
     }
 }
 

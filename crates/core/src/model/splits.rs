@@ -6,7 +6,8 @@
 //!
 //! - *Sums.* The right side by itself has the same ways, but their sums begin at zero. Rounded, they could compare in
 //!   another way than those of the whole. They are exact if all scores are multiples of one power of two, as scores of 32
-//!   bits are, and no sum has more than 53 bits of it: that limits the length of the piece.
+//!   bits are, and no sum has more than 53 bits of it: that limits the length of the piece. Sums that `sentencepiece`
+//!   rounds to 32 bits are never exact.
 //! - *Unknown tokens* that a text spells are one with those beside them.
 
 use std::sync::OnceLock;
@@ -79,6 +80,9 @@ impl Unigram {
 
     /// The bytes of the longest piece whose sums are exact: each character adds a score to some sum.
     fn longest_exact(&self) -> usize {
+        if self.is_rounded {
+            return 0;
+        }
         *self.splits.longest.get_or_init(|| {
             let bits = || self.scores.iter().chain([&self.unk_score]).copied().filter_map(bits);
             let lowest = bits().map(|(lowest, _)| lowest).min();

@@ -309,33 +309,45 @@ fn word_piece_stays_linear_where_reading_on_is_in_vain() {
     assert_eq!(buffers.tokens.len(), 1_000_000);
 }
 
-/// The definition: of all ways the first best one, as sums go from left to right.
+/// The definition: of all ways the first best one, as sums go from left to right. With the score of an unknown character it
+/// is that of `sentencepiece`.
+#[allow(clippy::cast_possible_truncation, reason = "the sums of sentencepiece have 32 bits")]
 pub(super) fn slow_unigram(
     case: &Case,
     scores: &HashMap<u32, f64>,
     unk: Option<u32>,
     fallback: bool,
+    stated: Option<f64>,
     piece: &str,
 ) -> Option<Triples> {
+    let is_byte = |id: u32| fallback && case.id_of.iter().any(|(name, &one)| one == id && name.starts_with("<0x"));
+    let is_spelled = |id: u32| stated.is_none() || (Some(id) != unk && !is_byte(id));
+    let rounded = |sum: f64| if stated.is_some() { f64::from(sum as f32) } else { sum };
     let lowest = scores.values().copied().fold(f64::INFINITY, f64::min);
     // By place: the sum, where the last token begins, and its id.
     let mut best: Vec<Option<(f64, usize, u32)>> = vec![None; piece.len() + 1];
     best[0] = Some((0.0, 0, 0));
     for (start, character) in piece.char_indices() {
+        let offset = best[start]?.0;
+        if stated.is_some() && offset < -100_000.0 {
+            best[start..].iter_mut().flatten().for_each(|way| way.0 = rounded(way.0 - offset));
+        }
         let here = best[start]?.0;
         let next = start + character.len_utf8();
         let ends = (start + 1..=piece.len()).filter(|&end| piece.is_char_boundary(end));
-        let mut ways: Vec<(usize, u32, f64)> =
-            ends.filter_map(|end| case.id_of.get(&piece[start..end]).map(|&id| (end, id, scores[&id]))).collect();
+        let mut ways: Vec<(usize, u32, f64)> = ends
+            .filter_map(|end| case.id_of.get(&piece[start..end]).map(|&id| (end, id, scores[&id])))
+            .filter(|&(_, id, _)| is_spelled(id))
+            .collect();
         if !ways.iter().any(|way| way.0 == next) {
-            ways.push((next, unk.unwrap_or(u32::MAX), lowest - 10.0));
+            ways.push((next, unk.unwrap_or(u32::MAX), stated.unwrap_or(lowest - 10.0)));
         }
         for (end, id, score) in ways {
-            if best[end].is_none_or(|(sum, _, _)| here + score > sum) {
+            if best[end].is_none_or(|(sum, _, _)| rounded(here + score) > sum) {
                 if id == u32::MAX {
                     return None;
                 }
-                best[end] = Some((here + score, start, id));
+                best[end] = Some((rounded(here + score), start, id));
             }
         }
     }
@@ -350,11 +362,16 @@ pub(super) fn slow_unigram(
         end = start;
     }
     let mut found = Vec::new();
-    for (_, start, end) in parts.into_iter().rev() {
+    for (id, start, end) in parts.into_iter().rev() {
         let text = &piece[start..end];
+        if stated.is_some() && Some(id) != unk {
+            found.push((id, start, end));
+            continue;
+        }
+        let together = case.id_of.get(text).filter(|_| stated.is_none());
         let bytes: Option<Vec<u32>> =
             text.bytes().map(|byte| case.id_of.get(&format!("<0x{byte:02X}>")).copied()).collect();
-        match (case.id_of.get(text), bytes.filter(|_| fallback)) {
+        match (together, bytes.filter(|_| fallback)) {
             (Some(&id), _) => found.push((id, start, end)),
             (None, Some(bytes)) => found.extend(bytes.into_iter().map(|id| (id, start, end))),
             (None, None) => found.push((unk?, start, end)),
@@ -364,7 +381,8 @@ pub(super) fn slow_unigram(
 }
 
 /// A random Unigram: the case, its scores, what is unknown, and the model.
-fn random_unigram(random: &mut Random) -> (Case, Vec<f64>, Option<u32>, bool, WordModel) {
+#[allow(clippy::type_complexity, reason = "it is taken apart at once")]
+fn random_unigram(random: &mut Random) -> (Case, Vec<f64>, Option<u32>, bool, Option<f64>, WordModel) {
     let known = 1 + below(random, LETTERS.len());
     let mut tokens: Vec<String> = vec!["<unk>".to_owned()];
     for _ in 0..below(random, 40) {
@@ -375,13 +393,19 @@ fn random_unigram(random: &mut Random) -> (Case, Vec<f64>, Option<u32>, bool, Wo
     }
     let case = Case::new(tokens, random);
     // Few different scores, so that sums are often equal; high ones as well, so that unknown characters win.
-    let shift = [0.0, -5.0, 30.0][below(random, 3)];
-    let scores: Vec<f64> = case.tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * 0.5).collect();
+    let shift = [0.0, -5.0, 30.0, -60_000.0][below(random, 4)];
+    let step = [0.5, 0.001][below(random, 2)];
+    let scores: Vec<f64> = case.tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * step).collect();
+    let stated = (below(random, 2) == 0).then(|| shift - 13.0);
     let unk = (below(random, 5) > 0).then(|| case.id_of["<unk>"]);
     let fallback = below(random, 2) == 0;
-    let options = format!(r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{fallback}}}"#, serde_json::json!(unk));
+    let options = format!(
+        r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{fallback},"unk_score":{}}}"#,
+        serde_json::json!(unk),
+        serde_json::json!(stated)
+    );
     let model = case.model(&options, None, Some(&scores)).unwrap();
-    (case, scores, unk, fallback, model)
+    (case, scores, unk, fallback, stated, model)
 }
 
 #[test]
@@ -389,7 +413,7 @@ fn unigram_takes_the_first_best_way() {
     let random = &mut Random::new(0x0611);
     let mut failed = 0;
     for round in 0..4000 {
-        let (case, scores, unk, fallback, model) = random_unigram(random);
+        let (case, scores, unk, fallback, stated, model) = random_unigram(random);
         let score_of: HashMap<u32, f64> = case.ids.iter().copied().zip(scores.iter().copied()).collect();
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         for _ in 0..15 {
@@ -399,7 +423,7 @@ fn unigram_takes_the_first_best_way() {
             }
             out.clear();
             let result = model.encode(&piece, &mut scratch, &mut out);
-            let expected = slow_unigram(&case, &score_of, unk, fallback, &piece);
+            let expected = slow_unigram(&case, &score_of, unk, fallback, stated, &piece);
             let found = result.is_ok().then(|| triples(&out));
             assert_eq!(found, expected, "round {round} {:?} {scores:?} {piece:?}", case.tokens);
             failed += usize::from(expected.is_none());
@@ -467,7 +491,7 @@ fn samples_come_as_often_as_they_are_probable() {
 fn samples_cover_the_piece_whatever_the_vocabulary() {
     let random = &mut Random::new(0x0FF);
     for _ in 0..1500 {
-        let (_, _, unk, fallback, model) = random_unigram(random);
+        let (_, _, unk, fallback, _, model) = random_unigram(random);
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         for _ in 0..5 {
             let piece = word(random, LETTERS.len(), 12);

@@ -1,8 +1,12 @@
 //! Unigram: the tokens whose scores, log probabilities, have the largest sum.
 //!
-//! Ties are broken as in `tokenizers`: from left to right, each place keeps the first best way to it. A character that is no token costs ten more than the lowest score. Characters in a row that
-//! are unknown are one token, or all of their bytes, with `byte_fallback` if all are there; or the token that
-//! they spell together, which can only be if scores are high. Sums are of 64 bits, where SentencePiece has 32.
+//! Ties are broken from left to right: each place keeps the first best way to it. A character that is no token costs ten
+//! more than the lowest score. Characters in a row that are unknown are one token, or all of their bytes, with
+//! `byte_fallback` if all are there; or the token that they spell together, which can only be if scores are high.
+//!
+//! That is the model of `tokenizers`. The one of `sentencepiece`, which states the score of an unknown character, rounds
+//! each sum to 32 bits; where the best sum is below -100,000, sums start from zero again, so that they stay exact
+//! enough (`sentencepiece` 0.2.3 was seen to do so; other versions may not); and text never becomes its unknown token or a byte token by spelling it.
 //!
 //! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
 //! Candidates", 2018, for the model and for sampling.
@@ -18,6 +22,12 @@ use crate::interrupt;
 /// How much less an unknown character scores than the worst token.
 const PENALTY: f64 = 10.0;
 
+/// Below this a model of `sentencepiece` takes the best sum of a place off all sums from there on.
+const LOWEST: f64 = -100_000.0;
+
+/// The most bytes of a character.
+const LONGEST_CHARACTER: usize = 4;
+
 /// So many bytes of a piece, and it is asked whether its tokens are still wanted.
 const STRIDE: usize = 1024;
 
@@ -27,6 +37,8 @@ pub struct Unigram {
     pub(super) unk: Option<u32>,
     pub(super) scores: Vec<f64>,
     pub(super) unk_score: f64,
+    /// Whether the model is one of `sentencepiece`.
+    pub(super) is_rounded: bool,
     pub(super) trie: Trie,
     /// Tokens of the bytes; of `byte_fallback` only.
     pub(super) bytes: Option<Box<[u32; 256]>>,
@@ -66,6 +78,7 @@ impl Unigram {
     pub(super) fn new(mut options: Options, table: TokenTable, scores: &[f64]) -> Result<Self> {
         let unk = options.number("unk_id")?;
         let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
+        let stated = options.score("unk_score")?;
         options.done()?;
         if scores.len() != table.len() {
             return Err(format(format!("there are {} tokens and {} scores", table.len(), scores.len())));
@@ -80,9 +93,14 @@ impl Unigram {
                 Some(index.ok_or_else(|| format(format!("unk_id is {id}, which is not a token")))?)
             }
         };
-        let unk_score = scores.iter().copied().fold(f64::INFINITY, f64::min) - PENALTY;
-        let trie = Trie::new(table.texts().map(str::as_bytes).zip(0..))?;
-        Ok(Self { table, unk, scores: scores.to_vec(), unk_score, trie, bytes, splits: Splits::default() })
+        let unk_score = stated.unwrap_or_else(|| scores.iter().copied().fold(f64::INFINITY, f64::min) - PENALTY);
+        let is_rounded = stated.is_some();
+        let is_spelled = |&(_, index): &(&[u8], u32)| {
+            !is_rounded || (Some(index) != unk && !bytes.as_deref().is_some_and(|bytes| bytes.contains(&index)))
+        };
+        let trie = Trie::new(table.texts().map(str::as_bytes).zip(0..).filter(is_spelled))?;
+        let (scores, splits) = (scores.to_vec(), Splits::default());
+        Ok(Self { table, unk, scores, unk_score, is_rounded, trie, bytes, splits })
     }
 
     pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
@@ -96,6 +114,10 @@ impl Unigram {
                 interrupt::check()?;
                 asks = start + STRIDE;
             }
+            if let Some(offset) = self.offset(best[start].sum) {
+                let last = bytes.len().min(start + self.reach());
+                best[start..=last].iter_mut().for_each(|way| self.shift(way, offset));
+            }
             let here = best[start].sum;
             let next = start + width(bytes[start]);
             let mut has_character = false;
@@ -105,10 +127,10 @@ impl Unigram {
                 node = longer;
                 if let Some(token) = node.value() {
                     has_character |= end == next;
-                    take(&mut best[end], here + self.scores[token as usize], start, token);
+                    self.take(&mut best[end], here + self.scores[token as usize], start, token);
                 }
             }
-            if !has_character && take(&mut best[next], here + self.unk_score, start, NONE) {
+            if !has_character && self.take(&mut best[next], here + self.unk_score, start, NONE) {
                 best[next].token = self.unk.ok_or_else(|| no_unk(piece, start))?;
             }
             start = next;
@@ -198,6 +220,48 @@ impl Unigram {
         self.bytes.as_deref().is_none_or(|tokens| all_there(tokens, text))
     }
 
+    /// The token that unknown characters spell together.
+    pub(super) fn spelled_together(&self, text: &str) -> Option<u32> {
+        if self.is_rounded { None } else { self.table.index_of_short(text) }
+    }
+
+    /// A sum as the model keeps it.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "the sums of sentencepiece have 32 bits")]
+    fn rounded(&self, sum: f64) -> f64 {
+        if self.is_rounded { f64::from(sum as f32) } else { sum }
+    }
+
+    /// The most bytes that a token or an unknown character goes on for.
+    pub(super) fn reach(&self) -> usize {
+        self.table.longest().max(LONGEST_CHARACTER)
+    }
+
+    /// What is taken off the sums from a place on, given its best sum.
+    #[inline]
+    pub(super) fn offset(&self, sum: f64) -> Option<f64> {
+        (self.is_rounded && sum < LOWEST).then_some(sum)
+    }
+
+    /// Takes an offset off the sum of a way, if there is one.
+    #[inline]
+    pub(super) fn shift(&self, best: &mut Best, offset: f64) {
+        if best.start != NONE {
+            best.sum = self.rounded(best.sum - offset);
+        }
+    }
+
+    /// Whether a way to a place is the best one yet; if so it is taken.
+    #[inline]
+    pub(super) fn take(&self, best: &mut Best, sum: f64, start: usize, token: u32) -> bool {
+        let sum = self.rounded(sum);
+        let better = best.start == NONE || sum > best.sum;
+        if better {
+            *best = Best { sum, start: start as u32, token };
+        }
+        better
+    }
+
     /// Steps as tokens; those that are unknown, one behind the other, together.
     fn put_out(&self, piece: &str, steps: &[Step], out: &mut Vec<Token>) {
         let mut steps = steps.iter().copied().peekable();
@@ -210,7 +274,7 @@ impl Unigram {
                 end = more.end;
             }
             let text = &piece[start as usize..end as usize];
-            if let Some(token) = self.table.index_of(text) {
+            if let Some(token) = self.spelled_together(text) {
                 out.push(Token { id: self.table.id(token), start, end });
             } else if let Some(tokens) = self.bytes.as_deref().filter(|&tokens| all_there(tokens, text)) {
                 let token = |byte: u8| self.table.id(tokens[usize::from(byte)]);
@@ -220,16 +284,6 @@ impl Unigram {
             }
         }
     }
-}
-
-/// Whether a way to a place is the best one yet; if so it is taken.
-#[inline]
-pub(super) fn take(best: &mut Best, sum: f64, start: usize, token: u32) -> bool {
-    let better = best.start == NONE || sum > best.sum;
-    if better {
-        *best = Best { sum, start: start as u32, token };
-    }
-    better
 }
 
 /// The bytes of the character that begins with this byte.

@@ -6,12 +6,9 @@
 
 use super::token_table::NONE;
 use super::trie::Node;
-use super::unigram::{Best, NOT_YET, take, width};
+use super::unigram::{Best, NOT_YET, width};
 use super::{Unigram, is_start, no_unk};
 use crate::error::Result;
-
-/// The most bytes of a character.
-const LONGEST_CHARACTER: usize = 4;
 
 /// The best way to a place.
 #[derive(Clone, Copy)]
@@ -34,6 +31,8 @@ pub(super) struct UnigramRows {
     open: Option<Vec<(u32, Node)>>,
     /// The ends of the characters of which a byte has no token; of `byte_fallback` only.
     lacking: Vec<u32>,
+    /// Where sums start from zero again, and what was taken off them there.
+    offsets: Vec<(u32, f64)>,
     /// A character without a token, in a model without an unknown one: longer prefixes cannot be encoded.
     failed: Option<usize>,
 }
@@ -49,6 +48,7 @@ impl UnigramRows {
         if length < self.len() {
             self.rows.truncate(length + 1);
             self.lacking.truncate(self.lacking.partition_point(|&end| end as usize <= length));
+            self.offsets.truncate(self.offsets.partition_point(|&(place, _)| place as usize <= length));
             self.open = None;
         }
         self.failed = self.failed.filter(|&failed| failed < length);
@@ -72,13 +72,23 @@ impl UnigramRows {
             }
             let mut best = NOT_YET;
             let mut has_character = false;
+            // Ways from before a place with an offset were taken before it, all others after it.
+            let first = open.first().map_or(start as u32, |&(begin, _)| begin);
+            let mut offsets = &self.offsets[self.offsets.partition_point(|&(place, _)| place <= first)..];
+            let mut shift = |best: &mut Best, begin: u32| {
+                while let Some((&(_, offset), rest)) = offsets.split_first().filter(|((place, _), _)| *place <= begin) {
+                    model.shift(best, offset);
+                    offsets = rest;
+                }
+            };
             open.retain_mut(|(begin, node)| {
                 let Some(longer) = model.trie.next(*node, byte) else { return false };
                 *node = longer;
                 if let Some(token) = longer.value() {
                     has_character |= *begin as usize == start;
+                    shift(&mut best, *begin);
                     let sum = self.rows[*begin as usize].sum + model.scores[token as usize];
-                    take(&mut best, sum, *begin as usize, token);
+                    model.take(&mut best, sum, *begin as usize, token);
                 }
                 true
             });
@@ -86,7 +96,8 @@ impl UnigramRows {
                 self.rows.push(INSIDE);
                 continue;
             }
-            if !has_character && take(&mut best, self.rows[start].sum + model.unk_score, start, NONE) {
+            shift(&mut best, start as u32);
+            if !has_character && model.take(&mut best, self.rows[start].sum + model.unk_score, start, NONE) {
                 let Some(unk) = model.unk else {
                     self.rows.truncate(start + 1);
                     self.failed = Some(start);
@@ -96,6 +107,10 @@ impl UnigramRows {
             }
             if !model.has_bytes(&piece[start..end]) {
                 self.lacking.push(end as u32);
+            }
+            if let Some(offset) = model.offset(best.sum) {
+                self.offsets.push((end as u32, offset));
+                model.shift(&mut best, offset);
             }
             let row = self.row(model, piece, end, &best);
             self.rows.push(row);
@@ -117,7 +132,7 @@ impl UnigramRows {
     /// The fewest tokens of any piece that begins with the first `length` bytes: one of its ways to a place among the last
     /// ones, where no token goes across.
     pub(super) fn least(&self, model: &Unigram, length: usize) -> u64 {
-        let longest = model.table.longest().max(LONGEST_CHARACTER);
+        let longest = model.reach();
         let rows = self.rows.get(length.saturating_sub(longest)..=length).unwrap_or_default();
         let count = |row: &Row| match row.unknown {
             NONE => row.count,
@@ -142,7 +157,7 @@ impl UnigramRows {
         }
         let unknown = if before.unknown == NONE { best.start } else { before.unknown };
         let all_there = model.bytes.is_some() && self.lacking.last().is_none_or(|&lacking| lacking <= unknown);
-        let together = if all_there && model.table.index_of_short(&piece[unknown as usize..end]).is_none() {
+        let together = if all_there && model.spelled_together(&piece[unknown as usize..end]).is_none() {
             end as u32 - unknown
         } else {
             1

@@ -77,6 +77,8 @@ impl Model {
 pub struct Parts {
     /// Tokens, and how pieces become tokens.
     pub model: Model,
+    /// Tokens of a vocabulary of bytes that no text becomes, by id: they are only decoded.
+    pub unreachable: Columns,
     /// Added tokens, special ones among them.
     pub added: Vec<AddedToken>,
     /// The steps between added tokens and the model.
@@ -89,7 +91,8 @@ impl Parts {
     /// A vocabulary of bytes, and nothing else.
     #[must_use]
     pub fn of(vocab: Vocab) -> Self {
-        Self { model: Model::Bytes(vocab), added: vec![], steps: Steps::default(), decoders: vec![] }
+        let model = Model::Bytes(vocab);
+        Self { model, unreachable: Columns::default(), added: vec![], steps: Steps::default(), decoders: vec![] }
     }
 }
 
@@ -98,6 +101,7 @@ pub struct Tokenizer {
     model: Compiled,
     /// The tokens of a model of characters, and what makes text of them.
     spelled: Option<(CharacterTokens, TextMaker)>,
+    unreachable: Columns,
     added: Vec<AddedToken>,
     added_by_content: HashMap<String, usize>,
     added_by_id: HashMap<u32, usize>,
@@ -129,9 +133,10 @@ impl Tokenizer {
     /// Composes the parts.
     ///
     /// # Errors
-    /// `Format`, if an added token is empty, is listed twice, or has the id of another token.
+    /// `Format`, if an added token is empty, is listed twice, or has the id of another token; if unreachable tokens are not by
+    /// id, have the id of another one, or the model is one of characters.
     pub fn new(parts: Parts) -> Result<Self> {
-        let Parts { model, added, mut steps, decoders } = parts;
+        let Parts { model, unreachable, added, mut steps, decoders } = parts;
         let (model, tokens) = match model {
             Model::Bytes(vocab) => (Compiled::new(vocab), None),
             Model::Characters { tokens, words } => {
@@ -160,6 +165,7 @@ impl Tokenizer {
         let made = Self {
             model,
             spelled,
+            unreachable,
             added,
             added_by_content,
             added_by_id,
@@ -169,6 +175,7 @@ impl Tokenizer {
             part_counts,
             table,
         };
+        made.check_unreachable()?;
         for token in &made.added {
             if made.own_token(token.id).is_some_and(|bytes| bytes != token.content.as_bytes()) {
                 let what = format!("the added token {:?} has id {}, which another token has", token.content, token.id);
@@ -176,6 +183,18 @@ impl Tokenizer {
             }
         }
         Ok(made)
+    }
+
+    fn check_unreachable(&self) -> Result<()> {
+        let ids = &self.unreachable.ids;
+        let wrong = |what: String| Err(Error::new(Kind::Format, what));
+        if !ids.is_sorted_by(|one, next| one < next) || (self.spelled.is_some() && !ids.is_empty()) {
+            return wrong("the unreachable tokens are not by id, or the model is one of characters".to_owned());
+        }
+        match ids.iter().find(|&&id| self.model.vocab.token_bytes(id).is_some()) {
+            Some(id) => wrong(format!("id {id} occurs twice, once as an unreachable token")),
+            None => Ok(()),
+        }
     }
 
     /// The vocabulary of bytes, without added tokens. Where tokens are spelled in characters it is what does their work on
@@ -201,11 +220,19 @@ impl Tokenizer {
     fn own_token(&self, id: u32) -> Option<&[u8]> {
         match &self.spelled {
             Some((spelled, _)) => spelled.token(id),
-            None => self.model.vocab.token_bytes(id),
+            None => self.model.vocab.token_bytes(id).or_else(|| {
+                let index = self.unreachable.ids.binary_search(&id).ok()?;
+                Some(self.unreachable.token(index))
+            }),
         }
     }
 
-    /// The tokens of the model with their ids, by id.
+    /// The tokens that no text becomes, with their ids.
+    fn unreachable(&self) -> impl ExactSizeIterator<Item = (u32, &[u8])> {
+        self.unreachable.ids.iter().copied().zip(self.unreachable.tokens())
+    }
+
+    /// The tokens of the model that text can become, with their ids, by id.
     fn own_tokens(&self) -> Box<dyn ExactSizeIterator<Item = (u32, &[u8])> + '_> {
         let vocab = &self.model.vocab;
         match &self.spelled {
@@ -254,7 +281,7 @@ impl Tokenizer {
         let added = self.added.iter().map(|token| token.id).max();
         let own = match &self.spelled {
             Some((spelled, _)) => spelled.last_id(),
-            None => self.model.vocab.ids().last().copied(),
+            None => self.model.vocab.ids().last().copied().max(self.unreachable.ids.last().copied()),
         };
         own.max(added).map_or(0, |id| u64::from(id) + 1)
     }
@@ -263,7 +290,7 @@ impl Tokenizer {
     #[must_use]
     pub fn token_count(&self) -> usize {
         let outside = |token: &&AddedToken| self.own_token(token.id).is_none();
-        self.own_tokens().len() + self.added.iter().filter(outside).count()
+        self.own_tokens().len() + self.unreachable().len() + self.added.iter().filter(outside).count()
     }
 
     /// The added tokens.
@@ -284,7 +311,11 @@ impl Tokenizer {
         let added = std::str::from_utf8(token).ok().and_then(|content| self.added_token(content));
         added.map(|token| token.id).or_else(|| match &self.spelled {
             Some((spelled, _)) => spelled.id(token),
-            None => self.model.vocab.token_id(token),
+            None => self
+                .model
+                .vocab
+                .token_id(token)
+                .or_else(|| self.unreachable().find(|(_, unreachable)| *unreachable == token).map(|(id, _)| id)),
         })
     }
 
@@ -445,12 +476,13 @@ impl Tokenizer {
     #[must_use]
     pub fn decoder(&self, ids: usize, skip_special_tokens: bool) -> Decoder<'_> {
         let table = self.table.get_or_init(|| {
-            let own = self.own_tokens().map(|(id, token)| (id, self.decoded(token), self.is_special(id)));
+            let own = self.own_tokens().chain(self.unreachable());
+            let own = own.map(|(id, token)| (id, self.decoded(token), self.is_special(id)));
             let added = self.added.iter();
             let added = added.filter_map(|token| {
                 Some((token.id, self.decoded(self.spelled_for_decoders(token.id)?), token.special))
             });
-            TokenBytes::new(own.len() + self.added.len(), own.chain(added))
+            TokenBytes::new(self.token_count(), own.chain(added))
         });
         Decoder::new(table, ids, skip_special_tokens)
     }

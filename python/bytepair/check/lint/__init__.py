@@ -13,6 +13,7 @@ from bytepair.check.subject import Subject
 from bytepair.errors import ArtifactError, BytepairError, TokenizerWarning
 from bytepair.formats.configs import TokenWithoutIdWarning
 from bytepair.formats.detection import detect
+from bytepair.formats.hf_common import PassedOverWarning
 from bytepair.formats.hub import Origin
 from bytepair.formats.loading import load
 from bytepair.resolver import find
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from bytepair.formats.detection import Detected
     from bytepair.resolver import TokenizerLike
+
+_PASSED_OVER = "passed-over"
 
 __all__ = ["Finding", "Lint", "Linted", "Severity", "lint", "lint_and_load"]
 
@@ -114,17 +117,18 @@ def lint_and_load(
     options["split"] = split if knows_stages else "none"
     loaded = _load(path, detected, options, partial_alphabet, found) if detected else None
     failed = [finding for finding in found if finding.severity == "error"]
+    faulty = failed or any(finding.code == _PASSED_OVER for finding in found)
     if loaded is not None:
         subject = Subject(
             loaded,
             file=file,
             table=detected.content if detected and detected.format == "tokenizer.json" else None,
             folder=path if files.is_folder(path) else None,
-            is_partial=partial_alphabet,
+            is_partial=partial_alphabet or (not failed and loaded.spec.packed.partial_alphabet),
             knows_stages=knows_stages,
         )
         found += _all(subject, embeddings)
-    if failed:
+    if faulty:
         # A tokenizer that loads in part has the better finding of the same fault.
         known = {finding.code for finding in found}
         found += [finding for finding in broken.findings(Path(file)) if finding.code not in known]
@@ -132,13 +136,17 @@ def lint_and_load(
 
 
 def _detected(place: Path, found: list[Finding]) -> Detected | None:
-    try:
-        return detect(place)
-    except ArtifactError:
-        raise
-    except BytepairError as error:
-        found.append(broken.not_loaded(error, str(place)))
-    return None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TokenizerWarning)
+        try:
+            detected = detect(place)
+        except ArtifactError:
+            raise
+        except BytepairError as error:
+            found.append(broken.not_loaded(error, str(place)))
+            detected = None
+    found += _warned(str(place), caught)
+    return detected
 
 
 def _load(
@@ -175,6 +183,16 @@ def _warned(file: str, caught: list[warnings.WarningMessage]) -> Iterator[Findin
     for each in caught:
         if issubclass(each.category, TokenWithoutIdWarning):
             # `beside` reports it.
+            continue
+        if issubclass(each.category, PassedOverWarning):
+            yield Finding(
+                _PASSED_OVER,
+                "warning",
+                str(each.message),
+                "The library that the file was made for passes over this fault, and so does bytepair.",
+                "correct the file",
+                file=file,
+            )
             continue
         yield Finding(
             "not-applied",

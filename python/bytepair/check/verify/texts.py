@@ -42,7 +42,7 @@ def loses(tokenizer: Tokenizer) -> str:
 
 
 def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: str, unknown: int | None) -> Check:
-    changed, lost = 0, 0
+    changed, lost, shorter = 0, 0, 0
     for text in texts:
         try:
             ids = tokenizer.encode(text, special="text")
@@ -59,11 +59,18 @@ def _round_trip(tokenizer: Tokenizer, name: str, texts: tuple[str, ...], lossy: 
             continue
         changed += 1
         again = tokenizer.decode(tokenizer.encode(back, special="text"))
-        if again != back:
+        if again != back and again.lstrip(" ") == back.lstrip(" "):
+            # Decoding strips a space that encoding did not add: so the file has it, and so does its library.
+            shorter += 1
+        elif again != back:
             return Check(name, "fail", f"{text!a} comes back as {back!a}, and that as {again!a}")
     if not changed and not lost:
         return Check(name, "pass", f"{len(texts)} texts come back")
     stable = f"{changed} of {len(texts)} texts come back changed, and then stay as they are" if changed else ""
+    if shorter:
+        stable = (
+            f"{changed} of {len(texts)} texts come back changed, {shorter} of them with fewer leading spaces each time"
+        )
     gone = f"{lost} of {len(texts)} hold what is unknown to the vocabulary" if lost else ""
     return Check(name, "not applicable", f"{'; '.join(filter(None, (stable, gone)))}; by {lossy}")
 

@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from bytepair._core import read_decimal
 from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
@@ -231,7 +232,7 @@ class Tokenizer:
         except OSError as error:
             raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
         try:
-            return _parse(content)
+            return _parse(content, read_decimal)
         except FormatError as error:
             error.file = error.file or str(path)
             raise
@@ -567,9 +568,10 @@ def _threads() -> int | None:
     return int(count) if count.isascii() and count.isdigit() and int(count) else None
 
 
-def _parse(content: str | bytes) -> Tokenizer:
+def _parse(content: str | bytes, decimal: Callable[[str], float] = float) -> Tokenizer:
+    # Text that another tokenizer made has its exact numbers; a file is read as the library reads it.
     try:
-        table = json.loads(content)
+        table = json.loads(content, parse_float=decimal)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"this is not JSON: {error}") from error
     if not isinstance(table, dict) or not isinstance(table.get("model"), dict):

@@ -58,7 +58,7 @@ def base_size(tok: Tokenizer) -> int:
 
     Added tokens with the highest ids, without a gap, do not belong to it.
     """
-    ids = set(tok.spec.packed.columns.ids())
+    ids = set(tok.spec.packed.all_ids())
     outside = sorted(row[1] for row in tok.spec.added_tokens if row[1] not in ids)
     size = len(ids) + len(outside)
     if tok.spec.is_byte_level:

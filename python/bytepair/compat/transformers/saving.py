@@ -108,7 +108,7 @@ def tokenizer_json(tokenizer: State) -> bytes:
     """The engine's ``tokenizer.json``, with added tokens restored to the vocabulary if they were in it."""
     engine = tokenizer.engine
     written = hf_json.write(engine.spec)
-    columns = set(engine.spec.packed.columns.ids())
+    columns = set(engine.spec.packed.all_ids())
     missing = tokenizer.vocab_size - len(columns)
     outside = [row for row in engine.spec.added_tokens if row[1] not in columns]
     if missing <= 0 or not outside:
@@ -123,6 +123,4 @@ def tokenizer_json(tokenizer: State) -> bytes:
     else:
         # Ids are indices there, and added tokens are matched before the model, so they need no score.
         vocab.extend([content, 0.0] for id, content in restored if id >= len(vocab))
-    if "merges" not in table["model"]:
-        return json.dumps(table, ensure_ascii=False, indent=1).encode()
     return hf_json._dumps(table).encode()

@@ -39,8 +39,12 @@ _NO_EFFECT = {
     "verbose": None,
     "force_download": False,
     "resume_download": None,
+    "from_slow": False,
+    "fix_mistral_regex": False,
+    "torch_dtype": None,
+    "dtype": None,
 }
-_REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "fix_mistral_regex", "use_auth_token", "from_slow")
+_REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "use_auth_token")
 
 
 class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
@@ -196,7 +200,12 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
             engine = _with_prefix_space(engine, bool(prefix))
         _check_settings(settings, *ROLES, *_KNOWN, *parts.settings)
         merged = {**parts.settings, "name_or_path": str(name), **settings}
-        return cls(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
+        made = cls(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
+        for key in ("add_bos_token", "add_eos_token"):
+            # The template of the file may add what the call does not want.
+            if settings.get(key) is False:
+                setattr(made, key, False)
+        return made
 
     @property
     def add_prefix_space(self) -> bool:

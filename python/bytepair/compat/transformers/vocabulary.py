@@ -60,7 +60,7 @@ class Vocabulary(State):
 
     def _spelled(self) -> dict[str, int]:
         if self._vocab is None:
-            ids = sorted({*self._tok.spec.packed.columns.ids(), *(token.id for token in self._tok.spec.added_tokens)})
+            ids = sorted({*self._tok.spec.packed.all_ids(), *(token.id for token in self._tok.spec.added_tokens)})
             self.__dict__["_vocab"] = dict(zip(spell_tokens(self._tok, ids), ids, strict=True))
         assert self._vocab is not None
         return self._vocab

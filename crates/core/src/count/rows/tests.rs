@@ -220,12 +220,17 @@ pub(super) fn unigram_model(random: &mut Random) -> Compiled {
         tokens.extend(byte_tokens(random));
     }
     let (tokens, ids) = numbered(tokens, random);
-    let shift = [0.0, -5.0, 30.0][below(random, 3)];
-    let step = [0.5, 0.1][below(random, 2)];
+    let shift = [0.0, -5.0, 30.0, -60_000.0][below(random, 4)];
+    let step = [0.5, 0.1, 0.001][below(random, 3)];
     let scores: Vec<f64> = tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * step).collect();
     let unk = (below(random, 5) > 0).then(|| ids[0]);
-    let options =
-        format!(r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{}}}"#, serde_json::json!(unk), flip(random));
+    let stated = flip(random).then(|| shift - 13.0);
+    let options = format!(
+        r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{},"unk_score":{}}}"#,
+        serde_json::json!(unk),
+        flip(random),
+        serde_json::json!(stated)
+    );
     compiled(&options, &tokens, &ids, None, Some(&scores))
 }
 
