@@ -64,9 +64,11 @@ fn pieces_behind(counter: &Counter, text: &str, place: usize, to: usize) -> Resu
     let (mut one, mut all) = (Pieces::default(), Pieces::default());
     counter.walk(text, before..place, As::GoingOn, &mut one)?;
     counter.walk(text, before..to, As::GoingOn, &mut all)?;
-    let ([one], [first, ..]) = (one.all.as_slice(), all.all.as_slice()) else { return Ok(None) };
-    let Some(first) = first.strip_prefix(one.as_str()).map(str::to_owned) else { return Ok(None) };
+    let ([piece], [first, ..]) = (one.all.as_slice(), all.all.as_slice()) else { return Ok(None) };
+    let Some(first) = first.strip_prefix(piece.as_str()).map(str::to_owned) else { return Ok(None) };
     all.all[0] = first;
+    // The character before may become an added token and what goes on behind it.
+    all.added -= one.added;
     Ok(Some(all))
 }
 

@@ -396,7 +396,7 @@ fn random_unigram(random: &mut Random) -> (Case, Vec<f64>, Option<u32>, bool, Op
     let shift = [0.0, -5.0, 30.0, -60_000.0][below(random, 4)];
     let step = [0.5, 0.001][below(random, 2)];
     let scores: Vec<f64> = case.tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * step).collect();
-    let stated = (below(random, 2) == 0).then(|| shift - 13.0);
+    let stated = (below(random, 2) == 0).then_some(shift - 13.0);
     let unk = (below(random, 5) > 0).then(|| case.id_of["<unk>"]);
     let fallback = below(random, 2) == 0;
     let options = format!(

@@ -224,7 +224,7 @@ pub(super) fn unigram_model(random: &mut Random) -> Compiled {
     let step = [0.5, 0.1, 0.001][below(random, 3)];
     let scores: Vec<f64> = tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * step).collect();
     let unk = (below(random, 5) > 0).then(|| ids[0]);
-    let stated = flip(random).then(|| shift - 13.0);
+    let stated = flip(random).then_some(shift - 13.0);
     let options = format!(
         r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{},"unk_score":{}}}"#,
         serde_json::json!(unk),
