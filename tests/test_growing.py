@@ -96,7 +96,9 @@ def unigram(normalizer: dict[str, object], *added: str) -> bp.Tokenizer:
     """A Unigram of a few letters that knows no others, and added tokens."""
     vocab = [
         [token, -1.0 - at]
-        for at, token in enumerate(["a", "b", " ", "aa", "ab", "<", ">", "a\u00e9b", "b\u00e9a", "b a", "a b", "  "])
+        for at, token in enumerate(
+            ["a", "b", " ", "aa", "ab", "<", ">", "a\u00e9b", "b\u00e9a", "b a", "a b", "  ", "\u0301", "\u0301a"]
+        )
     ]
     tokens = [kinds.added(content, len(vocab) + at, normalized=True) for at, content in enumerate(added)]
     model = {"type": "Unigram", "vocab": vocab, "unk_id": None}
@@ -119,6 +121,21 @@ def test_a_token_that_a_run_began_is_completed() -> None:
             assert appender.count() == tok.count(appender.text)
             appender.rollback(mark)
             assert appender.count() == tok.count(appender.text)
+
+
+def test_a_character_may_hold_an_added_token() -> None:
+    tokens = ["a", "b", "\u0301", "##a", "##b", "##\u0301", "aa", "##aa"]
+    model: dict[str, object] = {"type": "BPE", "vocab": {token: id for id, token in enumerate(tokens)}}
+    model |= {"merges": [["a", "##a"], ["##a", "##a"]], "continuing_subword_prefix": "##"}
+    steps = {"type": "Sequence", "normalizers": [{"type": "NFKD"}, {"type": "Lowercase"}]}
+    added = [kinds.added("E", len(tokens), normalized=True)]
+    tok = bp.Tokenizer(hf_json.read({"version": "1.0", "model": model, "normalizer": steps, "added_tokens": added}))
+    for seed in range(20):
+        random = Random(seed)
+        text, appender = "".join(random.choices(["\u00e9", "a", "aa", "b"], k=400)), tok.appender()
+        while len(appender.text) < len(text):
+            appender.append(text[len(appender.text) :][: random.randint(1, 60)])
+            assert appender.count() == tok.count(appender.text), seed
 
 
 def place_of_error(call: Callable[[], object]) -> tuple[int | None, int | None] | None:
