@@ -62,6 +62,7 @@ __all__ = [
     "read_spelled",
     "split_patterns",
     "unicode_version",
+    "write_decimal",
 ]
 
 __version__: str
