@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # The line ends of UAX #29; \r\n is one.
 _LINE = re.compile("[^\n\r\x85\u2028\u2029]*(?:\r\n|[\n\r\x85\u2028\u2029])?")
+# Unicode's white space: `str.strip` also takes four separators that are not.
+_BLANK = re.compile("[^\\S\x1c-\x1f]*")
 
 
 def chunks(
@@ -106,7 +108,11 @@ def paragraph_places(text: str) -> list[int]:
         >>> paragraph_places("a\r\nb\n \n\nc")
         [7, 8]
     """
-    return [place for line, place in _lines(text) if place < len(text) and not line.strip()]
+    return [place for line, place in _lines(text) if place < len(text) and _is_blank(line)]
+
+
+def _is_blank(line: str) -> bool:
+    return _BLANK.fullmatch(line) is not None
 
 
 def markdown_places(text: str) -> list[int]:
@@ -120,7 +126,7 @@ def markdown_places(text: str) -> list[int]:
     for line, end in _lines(text):
         mark = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})", line)
         if fence:
-            closed = mark and mark[1].startswith(fence) and not line[mark.end() :].strip()
+            closed = mark and mark[1].startswith(fence) and _is_blank(line[mark.end() :])
             fence = "" if closed else fence
         elif mark:
             fence = mark[1]
