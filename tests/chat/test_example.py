@@ -56,18 +56,6 @@ def test_what_the_assistant_said_and_its_end_are_trained_on(chat_tok: bp.Tokeniz
     assert example.to_dict()["labels"] == example.labels.tolist()
 
 
-def test_content_of_no_parts_is_empty_text(chat_tok: bp.Tokenizer) -> None:
-    parts = "{% for p in m.content %}{{ p.text }}{% endfor %}"
-    template = PLAIN.replace(
-        "{{ m.content }}", "{% if m.content is string %}{{ m.content }}{% else %}" + parts + "{% endif %}"
-    )
-    said: list[dict[str, Any]] = [
-        {"role": "user", "content": [{"type": "text", "text": "Hello"}]},
-        {"role": "assistant", "content": []},
-    ]
-    assert trained(chat_tok.encode_chat(said, template)) == ["<|im_end|>"]
-
-
 def test_the_first_token_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
     example = chat_tok.encode_chat([{"role": "assistant", "content": "Hello"}], "{{ messages[0].content }}</s>")
     assert example.labels[0] == example.input_ids[0]

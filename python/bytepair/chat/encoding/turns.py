@@ -119,7 +119,7 @@ class Turns:
         groups = _groups(self._rendered, self._rows.get(number, ()))
         self._check_written(number)
         if not groups:
-            return self._without_parts(number, marks=marks)
+            return None
         shape = self._shape(number, groups)
         own = _matched(groups, shape) if shape else _before_others(self._rendered, groups, number)
         if not own:
@@ -139,18 +139,6 @@ class Turns:
         )
         written = [(start, stop) for start, stop in (*before, *between) if marks and start < stop]
         return Turn(number, fields, tuple(written), end, shape.tails[own[-1][1]] if shape else "")
-
-    def _without_parts(self, number: int, *, marks: bool) -> Turn | None:
-        """The turn of a message whose content has no parts: that of empty text, if it gives the same conversation."""
-        if self._messages[number].get("content") != []:
-            return None
-        messages = [*self._messages]
-        messages[number] = {**messages[number], "content": ""}
-        rendered = self._try(messages, prompt=self._prompted)
-        if rendered is None or rendered.text != self._rendered.text:
-            return None
-        turns = Turns(rendered, messages, self._render, prompted=self._prompted, end=self._end, eos=self._eos)
-        return turns.of(number, marks=marks)
 
     def _check_written(self, number: int) -> None:
         """Raise TemplateError if the template leaves out the calls of a message, or all of it."""
