@@ -7,8 +7,8 @@ round counts. A build compared with itself comes out within two percent: nothing
 A build is the path of a compiled core, with a name and a tier if wanted: ``NAME=PATH@TIER``. Tiers are those of the
 variable BYTEPAIR_TIER. The first build is the base of the ratios; above 1 a build is faster than it.
 
-    cp target/release/lib_core.so /tmp/before.so
-    python -m benchmarks.paired /tmp/before.so /tmp/before.so@avx2 target/release/lib_core.so
+    cp target/release/lib_core.so before.so
+    python -m benchmarks.paired before.so before.so@avx2 target/release/lib_core.so
 
 - cold: one half of a text, by tokenizers that have seen nothing.
 - fresh: the other half, after it.
@@ -66,7 +66,7 @@ class Build:
         """A build from ``NAME=PATH@TIER``, of which only the path is needed.
 
         Example:
-            >>> Build.parse("new=lib.so@avx2").name, Build.parse("/tmp/lib.so@avx2").name
+            >>> Build.parse("new=lib.so@avx2").name, Build.parse("build/lib.so@avx2").name
             ('new', 'lib@avx2')
         """
         name, _, rest = text.rpartition("=")
@@ -80,13 +80,13 @@ def _without_package() -> dict[str, Any]:
 
 
 def load(build: Build, make: Callable[[Any], bp.Tokenizer]) -> bp.Tokenizer:
-    """What `make` makes of a package of its own around a build; the package that is imported already stays as it is."""
+    """A tokenizer made by a package of its own around a build; the package that is imported already stays as it is."""
     before, tier = _without_package(), os.environ.pop(TIER, None)
     if build.tier:
         os.environ[TIER] = build.tier
     try:
         with tempfile.TemporaryDirectory() as folder:
-            # What is loaded twice from one file is one core, with one tier.
+            # A file that is loaded twice is one core, with one tier.
             path = shutil.copy(build.path, folder)
             loader = importlib.machinery.ExtensionFileLoader(CORE, path)
             spec = importlib.util.spec_from_file_location(CORE, path, loader=loader)

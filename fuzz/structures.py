@@ -3,6 +3,7 @@
 A structure is data: the texts that a template writes around a message. `source` makes a template of it. `written`
 writes the same text in plain Python, part by part, and decides for each part whether a model writes it: from the end of
 the prompt for generation to the mark that ends the turn. Neither spans nor renderings of a part are used for that.
+The file is long because there are 32 of them.
 """
 
 from __future__ import annotations

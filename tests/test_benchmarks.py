@@ -1,3 +1,8 @@
+"""Every benchmark in small, and its tables, refusals and reports.
+
+Long because each benchmark has its part.
+"""
+
 from __future__ import annotations
 
 import argparse

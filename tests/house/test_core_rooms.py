@@ -13,6 +13,7 @@ ROOMS = (
     *("error", "interrupt", "utf8", "tier", "parallel", "prefetch", "large_pages"),
     *("eight_bytes", "edge", "occurrences"),
     *("vocab", "files"),
+    "real_data",
     *("split", "normalize", "pre_tokenize", "segment"),
     *("merge", "model", "cache", "encode"),
     *("decode", "pipeline"),

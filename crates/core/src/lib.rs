@@ -25,6 +25,9 @@ pub mod parallel;
 pub mod pipeline;
 pub mod pre_tokenize;
 mod prefetch;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod real_data;
 pub mod segment;
 pub mod split;
 pub mod tier;

@@ -186,7 +186,7 @@ pub(crate) fn read_decimal(text: &str) -> PyResult<f64> {
     bytepair_core::files::decimal::read(text).ok_or_else(|| PyValueError::new_err("not a decimal number"))
 }
 
-/// The shortest spelling of a finite number that `tokenizers` reads as it is, and everyone else as well.
+/// A spelling of a finite number that is read as that number, by `tokenizers` as well where it has one.
 #[pyfunction]
 pub(crate) fn write_decimal(number: f64) -> String {
     bytepair_core::files::decimal::write(number)

@@ -23,7 +23,7 @@ pub(crate) fn few(ids: &[u32]) -> Option<Ids> {
     Some(few)
 }
 
-/// What an entry holds in place of ids: where in the ring they are. Their number is 0.
+/// A place in the ring as an entry holds it instead of ids, whose number is 0.
 fn of_place(place: u64) -> Ids {
     [place as u32, (place >> 32) as u32, 0, 0]
 }
@@ -39,7 +39,7 @@ impl Known {
         self.seen.prepare(hash);
     }
 
-    /// What the entry of a piece may hold, and whether that is its ids, all of them.
+    /// The content of the entry of a piece, and whether that is its ids, all of them.
     #[inline(always)]
     pub(crate) fn probe(&self, key: Key, hash: u32) -> (&Ids, bool) {
         let (ids, is_it) = self.seen.probe(key, hash);

@@ -91,7 +91,7 @@ struct Tail {
 }
 
 impl State {
-    /// What the text behind the cut is counted as.
+    /// The way to count the text behind the cut.
     fn what(&self) -> As {
         if self.cut == 0 { As::Text } else { As::GoingOn }
     }

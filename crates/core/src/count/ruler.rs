@@ -81,10 +81,7 @@ impl Ruler {
         let is_first = self.begins && part.start == 0;
         let segmenter = counter.tokenizer.segmenter();
         let before = self.marks.last().map_or(0, |mark| mark.1);
-        let has_added = || counter.cuts.matchers().any(|added| added.find(&text[part.clone()]).next().is_some());
-        let has_normalizers = !segmenter.steps().normalizers.is_empty();
-        // The text between added tokens is normalized by itself.
-        if segmenter.keeps(&text[part.clone()], is_first) && !(has_normalizers && has_added()) {
+        if segmenter.keeps(&text[part.clone()], is_first, counter.policy) {
             let (start, end) = (part.start, part.end);
             let mut count = Count(before);
             let encoder = counter.tokenizer.encoder(&mut count, None);
@@ -103,8 +100,8 @@ impl Ruler {
         let mut ascending = Ascending::new(&counter.cuts, part.start);
         for (at, character) in text[part.clone()].char_indices() {
             let place = part.start + at + character.len_utf8();
-            let is_near = place - start < NEAR && counter.cuts.takes_long(text, place);
-            if place == part.end || !is_near && ascending.is_cut(text, place) {
+            let is_passed = place - start < NEAR && counter.cuts.takes_long(text, place);
+            if place == part.end || !is_passed && ascending.is_cut(text, place) {
                 let what = if self.begins && start == 0 { As::Text } else { As::GoingOn };
                 sum += counter.count(text, start..place, what)?;
                 marks.push((place, sum));

@@ -1,11 +1,11 @@
 //! A stretch of text without cuts: its longest beginning, or end, within a budget.
 //!
 //! Counts are not monotone: one more character can lower the count. So each place is counted, the furthest first. In a
-//! stretch of more than some hundred bytes that would take too long. A text that grows counts its places in linear time
+//! stretch of more than some dozen bytes that would take too long. A text that grows counts its places in linear time
 //! where it can be followed (`count::tail`, `count::head`), and so does a run within one piece (`count::run`).
 //!
 //! Weakness: where nothing is known of a long stretch but its counts, because an expression needs backtracking, say, it is
-//! bisected. What is found then fits, and no place of the next [`FURTHER`] does, but one behind these may.
+//! bisected. The place that is found then fits, and none of the next [`FURTHER`] does, but one behind these may.
 
 use crate::count::counter::{As, Counter};
 use crate::count::run::Run;
@@ -41,7 +41,7 @@ pub struct Fit {
 pub(super) struct Stretch {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// What it is counted as.
+    /// The way to count it.
     pub(super) what: As,
     /// Whether all of it may be taken, and more text change that.
     pub(super) is_open: bool,

@@ -22,7 +22,8 @@ const MOST_DIGITS: usize = 4300;
 /// The token of a line that stands for no bytes: no text becomes it. Whisper has one.
 const NOTHING: &[u8] = b"=";
 
-/// Reads the tokens and those that no text becomes, both by id. Lines end as Python's `splitlines` ends them; empty ones are skipped.
+/// Reads the tokens and those that no text becomes, both by id. Lines end as Python's `splitlines` ends them; empty ones are
+/// skipped.
 ///
 /// # Errors
 /// `Format`, with the first line that is not a token and a rank, or that repeats an earlier rank or token.

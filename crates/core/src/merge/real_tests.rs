@@ -1,46 +1,15 @@
 //! All encoders against the definition on real vocabularies and texts, where the data folder is.
 
-use std::path::PathBuf;
-
 use super::tests::Random;
 use super::*;
+use crate::real_data;
 use crate::vocab::Semantics;
-
-/// The data folder, or a word that there is none.
-fn data() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("BYTEPAIR_DATA").map_or_else(beside, PathBuf::from);
-    if !folder.is_dir() {
-        println!("skipped: no real data; set BYTEPAIR_DATA (there is no {})", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-fn base64(text: &str) -> Vec<u8> {
-    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bytes = Vec::new();
-    let (mut read, mut bits) = (0_u32, 0);
-    for digit in text.trim_end_matches('=').chars() {
-        read = read << 6 | DIGITS.find(digit).unwrap() as u32;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push((read >> bits) as u8);
-        }
-    }
-    bytes
-}
 
 /// A file of ranks as it is compiled, and with every cut of every token as a pair.
 fn load(path: &std::path::Path) -> (Vocab, Vocab) {
-    let text = std::fs::read_to_string(path).unwrap();
-    let rows = text.lines().filter_map(|line| line.split_once(' '));
-    let mut rows: Vec<(u32, Vec<u8>)> = rows.map(|(token, rank)| (rank.parse().unwrap(), base64(token))).collect();
-    rows.sort_unstable();
-    let tokens: Vec<&[u8]> = rows.iter().map(|(_, token)| &token[..]).collect();
-    let ids: Vec<u32> = rows.iter().map(|&(id, _)| id).collect();
-    (Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap(), Vocab::with_all_cuts(&tokens, &ids).unwrap())
+    let columns = real_data::ranks(path);
+    let (tokens, ids): (Vec<&[u8]>, _) = (columns.tokens().collect(), columns.ids.as_slice());
+    (Vocab::new(&tokens, ids, Semantics::Ranks).unwrap(), Vocab::with_all_cuts(&tokens, ids).unwrap())
 }
 
 const FILES: [(&str, bool); 7] = [
@@ -55,7 +24,7 @@ const FILES: [(&str, bool); 7] = [
 
 #[test]
 fn real_vocabularies_encode_real_text_and_hostile_runs_as_defined() {
-    let Some(data) = data() else { return };
+    let Some(data) = real_data::folder() else { return };
     let texts = ["en_1mb.txt", "code_1mb.txt", "multi_1mb.txt"]
         .map(|name| std::fs::read(data.join("corpora").join(name)).unwrap());
     let mut random = Random(0xDA7A);

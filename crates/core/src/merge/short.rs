@@ -24,7 +24,7 @@ const LOOSE: usize = 3;
 /// The key of a place without a merge.
 const NEVER: u64 = (NONE as u64) << PLACE_BITS;
 
-/// Of many keys so many have a smallest one that is kept.
+/// The number of keys whose smallest one is kept.
 const GROUP: usize = 8;
 
 /// So many keys are compared at once.

@@ -1,4 +1,4 @@
-//! What the rows of a BPE over characters need of it, made when a piece first grows.
+//! The tables of a BPE over characters that its rows need, made when a piece first grows.
 
 use super::token_table::TokenTable;
 use super::trie::Trie;

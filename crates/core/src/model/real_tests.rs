@@ -1,38 +1,13 @@
 //! Models of real files against their definitions on real text, where the data folder is.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::tests::{Case, Triples, below, slow_unigram, slow_word_piece, triples};
 use super::*;
-
-/// The data folder, or a word that there is none.
-fn data() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("BYTEPAIR_DATA").map_or_else(beside, PathBuf::from);
-    if !folder.is_dir() {
-        println!("skipped: no real data; set BYTEPAIR_DATA (there is no {})", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-/// The model of a `tokenizer.json`, unpacked if need be; none where nothing unpacks it.
-fn read(path: &Path) -> Option<Value> {
-    let bytes = if path.extension().is_some_and(|end| end == "xz") {
-        let unpacked = std::process::Command::new("xz").arg("-dc").arg(path).output();
-        let Ok(output) = unpacked else {
-            println!("skipped: no xz");
-            return None;
-        };
-        output.stdout
-    } else {
-        std::fs::read(path).unwrap()
-    };
-    Some(serde_json::from_slice::<Value>(&bytes).unwrap()["model"].take())
-}
+use crate::real_data;
 
 /// Tokens in id order.
 fn case(rows: impl Iterator<Item = (String, u32)>) -> Case {
@@ -65,7 +40,7 @@ fn pieces(data: &Path, random: &mut Random, count: usize, longest: usize) -> Vec
 
 #[test]
 fn bert_takes_the_longest_token_first() {
-    let Some(data) = data() else { return };
+    let Some(data) = real_data::folder() else { return };
     let text = std::fs::read_to_string(data.join("vocabs/bert-base-uncased/vocab.txt")).unwrap();
     let case = case(text.lines().map(str::to_owned).zip(0..));
     let options = r###"{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##"}"###;
@@ -88,8 +63,8 @@ fn bert_takes_the_longest_token_first() {
 
 #[test]
 fn t5_takes_the_first_best_way() {
-    let Some(data) = data() else { return };
-    let Some(model) = read(&data.join("vocabs/t5-small/tokenizer.json")) else { return };
+    let Some(data) = real_data::folder() else { return };
+    let Some(model) = real_data::model(&data.join("vocabs/t5-small/tokenizer.json")) else { return };
     let rows = model["vocab"].as_array().unwrap();
     let case = case(rows.iter().map(|row| row[0].as_str().unwrap().to_owned()).zip(0..));
     let scores: Vec<f64> = rows.iter().map(|row| row[1].as_f64().unwrap()).collect();
@@ -126,10 +101,10 @@ fn slow_ids(case: &Case, ranks: &HashMap<(u32, u32), (usize, u32)>, piece: &str)
 
 #[test]
 fn characters_and_bytes_merge_as_defined() {
-    let Some(data) = data() else { return };
+    let Some(data) = real_data::folder() else { return };
     let files = ["llama2/tokenizer.json", "mistral/tokenizer_v0.3.json", "gemma3/tokenizer.json.xz"];
     for (file, hazards) in files.into_iter().zip([false, false, true]) {
-        let Some(read) = read(&data.join("vocabs").join(file)) else { continue };
+        let Some(read) = real_data::model(&data.join("vocabs").join(file)) else { continue };
         let vocab = read["vocab"].as_object().unwrap();
         let case = case(vocab.iter().map(|(token, id)| (token.clone(), id.as_u64().unwrap() as u32)));
         let pair = |merge: &Value| match merge {

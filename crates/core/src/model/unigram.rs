@@ -5,8 +5,9 @@
 //! `byte_fallback` if all are there; or the token that they spell together, which can only be if scores are high.
 //!
 //! That is the model of `tokenizers`. The one of `sentencepiece`, which states the score of an unknown character, rounds
-//! each sum to 32 bits; where the best sum is below -100,000, sums start from zero again, so that they stay exact
-//! enough (`sentencepiece` 0.2.3 was seen to do so; other versions may not); and text never becomes its unknown token or a byte token by spelling it.
+//! each sum to 32 bits; where the best sum is below -100,000, sums start from zero again, so that they stay exact enough
+//! (`sentencepiece` 0.2.3 was seen to do so; other versions may not); and text never becomes its unknown token or a byte
+//! token by spelling it.
 //!
 //! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
 //! Candidates", 2018, for the model and for sampling.

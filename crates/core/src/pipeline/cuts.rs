@@ -9,6 +9,8 @@
 //! Normalizers change either side alone as they change it in the whole. Then the first pre-tokenizer or pattern that
 //! certainly ends a piece there decides: those before it leave the place alone, and those after it work inside pieces. Where
 //! none does, a place within a piece is a cut if no token of the model has these two characters side by side.
+//!
+//! Long because a quarter of it is tests, and because what is remembered of places belongs to what they are.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

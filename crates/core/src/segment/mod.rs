@@ -411,15 +411,20 @@ impl Segmenter {
         &self.steps
     }
 
-    /// Whether nothing but patterns changes or cuts a stretch, which begins its text or goes on in it.
-    pub(crate) fn keeps(&self, stretch: &str, at_start: bool) -> bool {
+    /// Whether nothing but added tokens and patterns changes or cuts a text, which begins by itself or goes on.
+    pub(crate) fn keeps(&self, text: &str, at_start: bool, policy: Policy) -> bool {
         let Steps { prefix_space, pre_tokenizers, .. } = &self.steps;
         if *prefix_space || !pre_tokenizers.is_empty() {
             return false;
         }
+        if self.steps.normalizers.is_empty() {
+            return true;
+        }
         let normalizers = if at_start { &self.steps.normalizers } else { &self.going_on };
-        normalizers.is_empty()
-            || normalize::try_apply_all(normalizers, stretch).is_ok_and(|text| matches!(text, Cow::Borrowed(_)))
+        let mut matchers = [self.matcher(policy), self.normalized_matcher(policy)].into_iter().flatten();
+        // The text between added tokens is normalized by itself.
+        normalize::try_apply_all(normalizers, text).is_ok_and(|text| matches!(text, Cow::Borrowed(_)))
+            && !matchers.any(|added| added.find(text).next().is_some())
     }
 
     /// Normalizes a stretch.

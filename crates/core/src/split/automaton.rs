@@ -8,6 +8,8 @@
 //!
 //! Weakness: patterns that need more than classes of characters, or that could read on for ever and then fail, are left to
 //! other engines; and each step depends on the one before.
+//!
+//! Long because compiling the threads, the table and its steps are one construction.
 
 use std::collections::HashMap;
 

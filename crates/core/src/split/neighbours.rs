@@ -17,6 +17,8 @@
 //! - At the end of the text a match ends between the two. After the right character the scan is in a state that is
 //!   equal to that of a scan that began with it: so it ends where that one does, if that one has a match. If that one
 //!   may have none, a match ends between the two in the text as well.
+//!
+//! Long because a third of it is tests: every pattern on all short texts.
 
 use std::collections::HashMap;
 

@@ -1,64 +1,20 @@
 //! Each count of each prefix under real vocabularies against encoding it, where the data folder is.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::tests::{below, encoded};
 use super::*;
 use crate::model::{Random, WordModel};
+use crate::real_data;
 use crate::vocab::{Semantics, Vocab};
-
-/// The data folder, or a word that there is none.
-fn data() -> Option<PathBuf> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("BYTEPAIR_DATA").map_or_else(beside, PathBuf::from);
-    if !folder.is_dir() {
-        println!("skipped: no real data; set BYTEPAIR_DATA (there is no {})", folder.display());
-        return None;
-    }
-    Some(folder)
-}
-
-fn base64(text: &str) -> Vec<u8> {
-    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bytes = Vec::new();
-    let (mut read, mut bits) = (0_u32, 0);
-    for digit in text.trim_end_matches('=').chars() {
-        read = read << 6 | DIGITS.find(digit).unwrap() as u32;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push((read >> bits) as u8);
-        }
-    }
-    bytes
-}
 
 /// A file of ranks.
 fn ranks(path: &Path) -> Compiled {
-    let text = std::fs::read_to_string(path).unwrap();
-    let rows = text.lines().filter_map(|line| line.split_once(' '));
-    let mut rows: Vec<(u32, Vec<u8>)> = rows.map(|(token, rank)| (rank.parse().unwrap(), base64(token))).collect();
-    rows.sort_unstable();
-    let tokens: Vec<&[u8]> = rows.iter().map(|(_, token)| &token[..]).collect();
-    let ids: Vec<u32> = rows.iter().map(|&(id, _)| id).collect();
-    Compiled::new(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
-}
-
-/// The model of a `tokenizer.json`, unpacked if need be; none where nothing unpacks it.
-fn json(path: &Path) -> Option<Value> {
-    let bytes = if path.extension().is_some_and(|end| end == "xz") {
-        let unpacked = std::process::Command::new("xz").arg("-dc").arg(path).output();
-        let Ok(output) = unpacked else {
-            println!("skipped: no xz");
-            return None;
-        };
-        output.stdout
-    } else {
-        std::fs::read(path).unwrap()
-    };
-    Some(serde_json::from_slice::<Value>(&bytes).unwrap()["model"].take())
+    let columns = real_data::ranks(path);
+    let tokens: Vec<&[u8]> = columns.tokens().collect();
+    Compiled::new(Vocab::new(&tokens, &columns.ids, Semantics::Ranks).unwrap())
 }
 
 fn compiled(options: &str, rows: &[(String, u32)], merges: Option<&[(u32, u32)]>, scores: Option<&[f64]>) -> Compiled {
@@ -70,7 +26,7 @@ fn compiled(options: &str, rows: &[(String, u32)], merges: Option<&[(u32, u32)]>
 
 /// A model of merges of characters.
 fn characters(path: &Path, options: &str) -> Option<Compiled> {
-    let model = json(path)?;
+    let model = real_data::model(path)?;
     let vocab = model["vocab"].as_object().unwrap();
     let mut rows: Vec<(String, u32)> =
         vocab.iter().map(|(token, id)| (token.clone(), id.as_u64().unwrap() as u32)).collect();
@@ -90,7 +46,7 @@ fn score(value: &Value) -> f64 {
 }
 
 fn t5(path: &Path) -> Option<Compiled> {
-    let model = json(path)?;
+    let model = real_data::model(path)?;
     let rows = model["vocab"].as_array().unwrap().iter().zip(0..);
     let (rows, scores): (Vec<(String, u32)>, Vec<f64>) =
         rows.map(|(row, id)| ((row[0].as_str().unwrap().to_owned(), id), score(&row[1]))).unzip();
@@ -149,7 +105,7 @@ fn pieces(data: &Path, random: &mut Random) -> Vec<String> {
 
 #[test]
 fn prefixes_of_real_pieces_have_the_counts_of_encoding() {
-    let Some(data) = data() else { return };
+    let Some(data) = real_data::folder() else { return };
     let random = &mut Random::new(0xDA7A);
     for (name, model) in models(&data) {
         assert!(Rows::can(&model), "{name}");
@@ -178,7 +134,7 @@ fn prefixes_of_real_pieces_have_the_counts_of_encoding() {
 
 #[test]
 fn real_pieces_are_taken_apart_where_models_say_so() {
-    let Some(data) = data() else { return };
+    let Some(data) = real_data::folder() else { return };
     let random = &mut Random::new(0x5911);
     for (name, model) in models(&data) {
         let mut apart = 0;
@@ -202,7 +158,7 @@ fn real_pieces_are_taken_apart_where_models_say_so() {
 
 #[test]
 fn han_is_mostly_apart() {
-    let Some(data) = data() else { return };
+    let Some(data) = real_data::folder() else { return };
     let text = std::fs::read(data.join("corpora/multi_1mb.txt")).unwrap();
     let text: Vec<char> = String::from_utf8_lossy(&text).chars().collect();
     let is_han = |character: char| ('\u{4E00}'..='\u{9FFF}').contains(&character);

@@ -1,4 +1,6 @@
 //! Each count of each prefix against encoding it, over random small models of every kind.
+//!
+//! Long because each kind of model is made here.
 
 use super::*;
 use crate::model::{Random, WordModel};

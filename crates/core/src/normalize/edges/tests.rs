@@ -1,9 +1,10 @@
 //! Edges against the definition: a text and its two parts are normalized, for all that may stand around the place.
+//!
+//! Long because every normalizer needs the characters that matter to it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 use base64::Engine;
 use unicode_normalization_alignments::char::{
@@ -14,6 +15,7 @@ use super::super::categories::{CHINESE, WORD, categories};
 use super::super::tests::{table, texts};
 use super::super::{Normalizer, apply_all};
 use super::*;
+use crate::real_data;
 
 fn parse(step: &str) -> Normalizer {
     Normalizer::parse(step).unwrap()
@@ -98,14 +100,7 @@ fn within_a_character() -> Vec<u8> {
 
 /// The table of T5 where the data folder is.
 fn real_table() -> Option<Vec<u8>> {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let folder = std::env::var_os("BYTEPAIR_DATA").map_or_else(beside, PathBuf::from);
-    let path = folder.join("vocabs/t5-small/tokenizer.json");
-    let Ok(bytes) = std::fs::read(&path) else {
-        println!("skipped: no real data; set BYTEPAIR_DATA (there is no {})", path.display());
-        return None;
-    };
-    let file: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let file = real_data::json(&real_data::folder()?.join("vocabs/t5-small/tokenizer.json"))?;
     let table = file["normalizer"]["precompiled_charsmap"].as_str().unwrap();
     Some(base64::engine::general_purpose::STANDARD.decode(table).unwrap())
 }
