@@ -27,6 +27,9 @@ const AHEAD: usize = 1 << 11;
 /// The most that is looked through for one cut, and counted at once, in bytes.
 const AT_ONCE: usize = 1 << 13;
 
+/// Behind so many bytes for each id that a part may have, a cut is only looked for where nothing else tells how far it goes.
+const FOR_AN_ID: u64 = 128;
+
 /// The most marks that are kept although no one needs them.
 const SPARE: usize = 1 << 12;
 
@@ -175,6 +178,16 @@ impl Ruler {
     /// # Errors
     /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
     pub(crate) fn fit(&mut self, counter: &Counter, text: &str, start: usize, limit: u64, end: usize) -> Result<Fit> {
+        let far = limit.saturating_mul(FOR_AN_ID).max(AT_ONCE as u64);
+        let near = boundary(text, start.saturating_add(far as usize).min(end));
+        let fit = self.fit_within(counter, text, start, limit, near)?;
+        if fit.decided || near == end {
+            return Ok(fit);
+        }
+        self.fit_within(counter, text, start, limit, end)
+    }
+
+    fn fit_within(&mut self, counter: &Counter, text: &str, start: usize, limit: u64, end: usize) -> Result<Fit> {
         if self.last() <= start {
             self.cover(counter, text, start + bytes_for(limit), end)?;
         }
@@ -344,5 +357,26 @@ impl<'a, 't> Ascending<'a, 't> {
             self.looked += 1;
         }
         self.reach > place || self.cuts.is_apart() && self.cuts.is_near_added(text, place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::{Parts, Tokenizer};
+    use crate::segment::Policy;
+    use crate::vocab::{Semantics, Vocab};
+
+    #[test]
+    fn a_fit_in_text_without_cuts_reads_no_further_than_its_ids_reach() {
+        let parts = Parts::of(Vocab::new(&[b"a", b"aa"], &[0, 1], Semantics::Ranks).unwrap());
+        let tokenizer = Tokenizer::new(parts).unwrap();
+        let (counter, mut ruler) = (Counter::new(&tokenizer, Policy::default()), Ruler::new());
+        let text = "a".repeat(1 << 20);
+        for (limit, most) in [(10, 2 * AT_ONCE), (1000, 1000 * FOR_AN_ID as usize + 2 * AT_ONCE)] {
+            let fit = ruler.fit(&counter, &text, 0, limit, text.len()).unwrap();
+            assert_eq!(fit, Fit { at: 2 * limit as usize, tokens: limit, decided: true });
+            assert!(ruler.looked <= most, "{} bytes for {limit} ids", ruler.looked);
+        }
     }
 }

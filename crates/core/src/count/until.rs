@@ -5,6 +5,7 @@ use crate::count::stretch::Stretch;
 use crate::error::Result;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
+use crate::split::added::Matcher;
 use crate::utf8::boundary;
 
 /// The fewest bytes read at once, and the bytes read for each token that the limit leaves.
@@ -17,8 +18,8 @@ const MOST: u64 = 1 << 16;
 impl Tokenizer {
     /// The number of ids of a text, if that is at most `limit`.
     ///
-    /// Stops soon after the limit: a text of more bytes than `limit` of the longest tokens is not read at all,
-    /// and of others little more than the tokens that the limit leaves.
+    /// Stops soon after the limit: a text of more bytes than `limit` of the longest tokens is not read at all, unless an
+    /// added token takes in white space, and of others little more than the tokens that the limit leaves.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], for the text that was read.
@@ -48,10 +49,12 @@ impl Counter<'_> {
         let (mut start, mut tokens) = (0, 0);
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
         if text.len() as u64 > limit {
-            let longest = self.tokenizer.longest_token() as u64;
+            // Text of more bytes has more ids, but for white space that an added token takes in.
+            let is_bounded = self.never_empty && !self.cuts.matchers().any(Matcher::minds_context);
+            let longest = is_bounded.then(|| self.tokenizer.longest_token() as u64);
             loop {
                 let left = limit - tokens;
-                if self.never_empty && (text.len() - start) as u64 > left.saturating_mul(longest) {
+                if longest.is_some_and(|longest| (text.len() - start) as u64 > left.saturating_mul(longest)) {
                     return Ok(None);
                 }
                 let wanted = LEAST + left.saturating_mul(FOR_A_TOKEN).min(MOST) as usize;
