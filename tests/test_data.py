@@ -64,6 +64,12 @@ def test_published_encodings_are_tiktokens(data: Path, name: str) -> None:
         assert tok.count(text, special="allow") == len(ids)
 
 
+def test_published_rank_files_need_no_options(data: Path) -> None:
+    folder = data / "vocabs" / "openai"
+    for name in ("r50k_base", "p50k_base", "cl100k_base", "o200k_base"):
+        assert bp.load(folder / f"{name}.tiktoken") == bp.get_encoding(name, folder=folder)
+
+
 def test_gpt2_files_of_three_kinds_are_one_tokenizer(data: Path) -> None:
     vocab = bp.Tokenizer.from_file(data / "vocabs/gpt2/vocab.json", special_tokens={"<|endoftext|>": 50256})
     table = bp.Tokenizer.from_file(data / "vocabs/gpt2/tokenizer.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import stat
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import bytepair as bp
-from bytepair.formats import detection, native
+from bytepair.formats import detection, encodings, native
 from bytepair.model import byte_alphabet, semantics
 from tests.conftest import HOSTILE
 
@@ -70,8 +71,35 @@ def test_bare_formats_refuse_what_they_cannot_hold(tmp_path: Path, tok: bp.Token
         assert again.spec.byte_pair == semantics.to_ranks(tok.spec.byte_pair)
     assert again.fingerprint == json.loads((tmp_path / "manifest.json").read_text())["fingerprint"]
     if format_name == "tiktoken":
-        with pytest.raises(bp.FormatError, match="holds no split pattern"):
+        with pytest.raises(
+            bp.FormatError, match=r"holds no split pattern.*; pass those of its model: split, a pattern or"
+        ):
             bp.Tokenizer.from_file(tmp_path)
+
+
+def test_a_published_rank_file_is_recognised(
+    tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tok.save(tmp_path / "any-name.tiktoken", drop=("split", "special_tokens"))[0]
+    data = path.read_bytes()
+    special = {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+    for name in ("o200k_base", "o200k_harmony"):
+        known = encodings.ENCODINGS[name]
+        monkeypatch.setitem(encodings.ENCODINGS, name, known._replace(sha256=hashlib.sha256(data).hexdigest()))
+    loaded = bp.load(path)
+    assert loaded == bp.load(path, split="o200k", special_tokens=special)
+    # What a call passes counts.
+    assert bp.load(path, special_tokens={"<|x|>": 300_000}).special_tokens == {"<|x|>": 300_000}
+    assert bp.load(path, special_tokens={}).special_tokens == {}
+    assert bp.load(path, split="gpt2") == bp.load(path, split="gpt2", special_tokens={})
+    assert bp.lint(path).codes == bp.lint(loaded).codes
+    # One line less is another file, and no pattern is guessed.
+    path = tmp_path / "other.tiktoken"
+    path.write_bytes(data[: data.rindex(b"\n", 0, -1) + 1])
+    with pytest.raises(bp.FormatError, match="this is none of the published ones") as caught:
+        bp.load(path)
+    for remedy in (caught.value.remedy, caught.value.cli_remedy):
+        assert "cl100k, gpt2, llama3, none, o200k, qwen2" in str(remedy)
 
 
 def test_gpt2s_own_pattern_is_understood(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import http.server
+import os
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
 import bytepair as bp
-from bytepair.formats import encodings, tiktoken
+from bytepair.formats import encodings, fetching, tiktoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +40,7 @@ def published(tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("BYTEPAIR_ENCODINGS_URL", f"http://127.0.0.1:{server.server_address[1]}/files/")
     monkeypatch.setenv("BYTEPAIR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     monkeypatch.delenv("BYTEPAIR_ENCODINGS", raising=False)
     yield asked
     server.shutdown()
@@ -91,6 +93,53 @@ def test_a_folder_is_all_that_is_needed(
     with pytest.raises(bp.ArtifactError, match="cannot read"):
         bp.get_encoding("o200k_base")
     assert not published
+
+
+def test_a_file_in_the_cache_of_tiktoken_is_read(
+    published: list[str], tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tiktoken.write(tok.spec)
+    for variable in ("DATA_GYM_CACHE_DIR", "TIKTOKEN_CACHE_DIR"):
+        folder = tmp_path / variable
+        folder.mkdir()
+        # The address that tiktoken fetches it from, whatever the mirror here.
+        address = b"https://openaipublic.blob.core.windows.net/encodings/r50k_base.tiktoken"
+        kept = folder / hashlib.sha1(address).hexdigest()
+        monkeypatch.setenv(variable, str(folder))
+        if variable == "DATA_GYM_CACHE_DIR":
+            monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
+        kept.write_bytes(data)
+        assert fetching.is_stored("r50k_base")
+        assert not fetching.is_stored("o200k_base")
+        assert bp.get_encoding("r50k_base").tokens("def") == tok.tokens("def")
+    assert not published
+    # A broken one is passed over, and left alone; a named folder is the only place.
+    kept.write_bytes(data[:-1])
+    assert not fetching.is_stored("r50k_base")
+    with pytest.raises(bp.ArtifactError, match="cannot read"):
+        bp.get_encoding("r50k_base", folder=tmp_path)
+    bp.get_encoding("r50k_base")
+    assert published == ["/files/r50k_base.tiktoken"]
+    assert (tmp_path / "cache" / "r50k_base.tiktoken").read_bytes() == data
+    assert kept.read_bytes() == data[:-1]
+    kept.unlink()
+    os.mkfifo(kept)
+    (tmp_path / "cache" / "r50k_base.tiktoken").unlink()
+    assert not fetching.is_stored("r50k_base")
+
+
+def test_a_file_is_fetched_into_the_cache_that_is_named_for_tiktoken(
+    published: list[str], tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BYTEPAIR_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "shared"))
+    for _ in range(2):
+        bp.get_encoding("r50k_base")
+    assert len(published) == 1
+    assert [path.read_bytes() for path in (tmp_path / "shared").iterdir()] == [tiktoken.write(tok.spec)]
+    assert not (tmp_path / "home").exists()
 
 
 def test_the_special_tokens_are_consistent() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import bytepair as bp
 from bytepair import resolver
-from bytepair.formats import encodings, hub, tiktoken
+from bytepair.formats import encodings, fetching, hub, tiktoken
 from bytepair.view.pictures import picture
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         pytest.fail(f"the network was used: {args} {options}")
 
     monkeypatch.setattr(hub, "snapshot", refuse)
-    monkeypatch.setattr(encodings, "fetch", refuse)
+    monkeypatch.setattr(fetching, "fetch", refuse)
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats import READ_ONLY_SUFFIXES, SUFFIXES, encodings, hub
+from bytepair.formats.fetching import read_encoding
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -182,20 +183,22 @@ def _refuse(what: str, **options: object) -> None:
 def get_encoding(name: str, *, folder: str | os.PathLike[str] | None = None) -> Tokenizer:
     """Loads a published encoding: ``gpt2 r50k_base p50k_base p50k_edit cl100k_base o200k_base o200k_harmony``.
 
-    Its rank file is taken from `folder` if given, else from the user's cache, else fetched over HTTPS into the
-    cache. Its SHA-256 is always checked.
+    Its rank file is taken from `folder` if given, else from the user's cache, else from tiktoken's, else fetched over
+    HTTPS into the cache. Its SHA-256 is always checked.
 
     Args:
         name: The encoding.
         folder: A folder that holds the rank file under its published name; then nothing is fetched. The environment
-            variable ``BYTEPAIR_ENCODINGS`` names one for all calls. ``BYTEPAIR_CACHE`` names the cache.
+            variable ``BYTEPAIR_ENCODINGS`` names one for all calls. ``BYTEPAIR_CACHE`` names the cache, and
+            ``TIKTOKEN_CACHE_DIR`` or ``DATA_GYM_CACHE_DIR`` that of tiktoken, into which files are fetched if it alone
+            is named.
 
     Raises:
         FormatError: There is no encoding of this name.
         ArtifactError: The file does not exist, cannot be fetched or cannot be written to the cache.
         IntegrityError: The file is not the published one.
     """
-    return Tokenizer(encodings.read(name, folder=folder))
+    return Tokenizer(read_encoding(name, folder=folder))
 
 
 def encoding_for_model(model: str, *, folder: str | os.PathLike[str] | None = None) -> Tokenizer:

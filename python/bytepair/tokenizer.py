@@ -88,8 +88,8 @@ class Tokenizer(CompiledTokenizer):
             path: A native file, tokenizer.json, tekken.json, .tiktoken, vocab.json (merges.txt beside it), a model of
                 sentencepiece, BERT's vocab.txt, codes of subword-nmt or fastBPE, GGUF; or a folder with one, where
                 tokenizer_config.json and its like count as well.
-            split: For files that hold none: a name or pattern. A .tiktoken file needs it; the default of vocab.json is
-                ``gpt2``.
+            split: For files that hold none: a name or pattern. A .tiktoken file needs it, unless it is a published one,
+                which its hash tells; the default of vocab.json is ``gpt2``.
             special_tokens: For files that hold none (.tiktoken, vocab.json): the special tokens and their ids.
             partial_alphabet: Whether bytes that UTF-8 uses may have no token: text that needs them raises EncodeError.
 

@@ -23,6 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a text and a tokenizer, without access to the network or to the user's cache."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BYTEPAIR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
     monkeypatch.setenv("BYTEPAIR_ENCODINGS_URL", "http://127.0.0.1:1")
     monkeypatch.delenv("BYTEPAIR_ENCODINGS", raising=False)
     Path("text.txt").write_bytes(TEXT.encode())

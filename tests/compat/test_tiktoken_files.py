@@ -20,6 +20,7 @@ import bytepair as bp
 from bytepair.compat import tiktoken as face
 from bytepair.compat.tiktoken import load, model, registry
 from bytepair.formats import encodings
+from bytepair.formats.fetching import tiktoken_cached
 from bytepair.model import byte_alphabet
 from tests.conftest import ROOT
 from tests.test_docs import python_blocks, run_as_written
@@ -145,7 +146,7 @@ def test_an_address_is_fetched_once(
     for _ in range(2):
         assert load.load_tiktoken_bpe(address, sha256) == RANKS
     assert asked == ["/x.tiktoken"]
-    kept = load.cached(address)
+    kept = tiktoken_cached(address)
     assert kept is not None
     assert kept.parent == tmp_path / "cache"
     # tiktoken finds it there, without asking.
@@ -187,7 +188,7 @@ def test_what_tiktoken_fetched_is_used(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("BYTEPAIR_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("BYTEPAIR_ENCODINGS_URL", "http://127.0.0.1:9/none")
     monkeypatch.delenv("BYTEPAIR_ENCODINGS", raising=False)
-    kept = load.cached("https://openaipublic.blob.core.windows.net/encodings/r50k_base.tiktoken")
+    kept = tiktoken_cached("https://openaipublic.blob.core.windows.net/encodings/r50k_base.tiktoken")
     assert kept is not None
     kept.write_bytes(data[:-1])
     with pytest.raises(bp.ArtifactError, match="cannot fetch"):

@@ -1,31 +1,19 @@
-"""Published encodings by name, and the models that use them.
+"""Published encodings by name, and the models that use them, as data.
 
-Besides `sources/opening.py`, which reads URLs, only this module and `hub` use the network. Sizes, hashes and special
-tokens are those of ``tiktoken_ext/openai_public.py``; the table of models is that of ``tiktoken/model.py``.
+Sizes, hashes and special tokens are those of ``tiktoken_ext/openai_public.py``; the table of models is that of
+``tiktoken/model.py``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-
-from bytepair import files
-from bytepair.errors import ArtifactError, FormatError, IntegrityError
-from bytepair.formats.loading import read_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bytepair.model.spec import TokenizerSpec
-
 PUBLISHED_AT = "https://openaipublic.blob.core.windows.net/encodings"
 """The address of the rank files; ``BYTEPAIR_ENCODINGS_URL`` names a mirror."""
-
-_SECONDS = 60
-_LARGEST = 64 << 20
 
 
 class PublishedEncoding(NamedTuple):
@@ -125,65 +113,14 @@ def encoding_of_model(model: str) -> str | None:
     return next((name for prefix, name in MODEL_PREFIX_TO_ENCODING.items() if model.startswith(prefix)), None)
 
 
-def read(name: str, *, folder: str | os.PathLike[str] | None = None) -> TokenizerSpec:
-    """Reads a published encoding; arguments and errors as `bytepair.get_encoding`."""
-    encoding = ENCODINGS.get(name)
-    if encoding is None:
-        raise FormatError(f"there is no encoding {name!r}", remedy=f"use one of {', '.join(ENCODINGS)}")
-    folder = folder or os.environ.get("BYTEPAIR_ENCODINGS")
-    path = Path(folder or cache_folder()) / encoding.file
-    if folder or path.is_file():
-        data = files.read(path)
-        _check(data, encoding, str(path))
-    else:
-        url = f"{os.environ.get('BYTEPAIR_ENCODINGS_URL', PUBLISHED_AT).rstrip('/')}/{encoding.file}"
-        data = fetch(url)
-        _check(data, encoding, url)
-        files.write_all(path.parent, {path.name: data})
-    return read_ranks(data, encoding.split, encoding.special_tokens)
+def recognise(data: bytes) -> PublishedEncoding | None:
+    r"""The published encoding whose rank file this is, by its SHA-256; None for any other file.
 
+    Of several with the same rank file it is the one that is named as the file: ``o200k_base``, not ``o200k_harmony``.
 
-def cache_folder() -> Path:
-    """The folder of fetched encodings: ``BYTEPAIR_CACHE``, or the system's folder for caches."""
-    if named := os.environ.get("BYTEPAIR_CACHE"):
-        return Path(named)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "bytepair"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bytepair" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bytepair"
-
-
-def fetch(url: str) -> bytes:
-    """The content of an HTTPS address.
-
-    Raises:
-        ArtifactError: It is another kind of address, cannot be fetched, or is larger than 64 MiB.
+    Example:
+        >>> recognise(b"YQ== 0\n") is None
+        True
     """
-    remedy = "check the network, or put the file into a folder and pass get_encoding(name, folder=...)"
-    cli_remedy = "check the network, or put the file into a folder and pass --encodings FOLDER"
-    # Few calls fetch.
-    import http.client  # noqa: PLC0415
-    import urllib.error  # noqa: PLC0415
-    import urllib.request  # noqa: PLC0415
-
-    if not url.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):
-        raise ArtifactError(f"{url} is not an HTTPS address", remedy="use one in BYTEPAIR_ENCODINGS_URL")
-    try:
-        with urllib.request.urlopen(url, timeout=_SECONDS) as response:
-            data: bytes = response.read(_LARGEST + 1)
-    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
-        raise ArtifactError(f"cannot fetch {url}: {error}", remedy=remedy, cli_remedy=cli_remedy) from error
-    if len(data) > _LARGEST:
-        raise ArtifactError(f"{url} is larger than {_LARGEST >> 20} MiB", remedy=remedy, cli_remedy=cli_remedy)
-    return data
-
-
-def _check(data: bytes, encoding: PublishedEncoding, source: str) -> None:
-    found = hashlib.sha256(data).hexdigest()
-    if found != encoding.sha256:
-        raise IntegrityError(
-            f"the file is not the published {encoding.file}: SHA-256 {found[:16]}..., not {encoding.sha256[:16]}...",
-            file=source,
-            remedy="remove it and fetch it again",
-        )
+    sha256 = hashlib.sha256(data).hexdigest()
+    return next((known for known in ENCODINGS.values() if known.sha256 == sha256), None)

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import BytepairError, FormatError
-from bytepair.formats import manifest, native, tiktoken
+from bytepair.formats import encodings, manifest, native, tiktoken
 from bytepair.formats.detection import Detected, detect
 from bytepair.model.checks import BYTES_IN_TEXT, BYTES_OF_ASCII
 from bytepair.model.spec import AddedToken, TokenizerSpec
-from bytepair.model.split_patterns import split_pattern
+from bytepair.model.split_patterns import SPLIT_PATTERNS, split_pattern
 
 # Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+_NAMES = ", ".join(SPLIT_PATTERNS)
+NAME_STAGES = f"pass those of its model: split, a pattern or one of {_NAMES}, and special_tokens"
+"""The remedy for a rank file that is not a published one; `NAME_STAGES_CLI` for the command line."""
+
+NAME_STAGES_CLI = f"pass those of its model: --split PATTERN, or one of {_NAMES}, and --special-token TEXT=ID"
 
 
 def load(
@@ -34,8 +40,8 @@ def load(
 
     Args:
         path: The file or folder.
-        split: For files that hold none.
-        special_tokens: For files that hold none.
+        split: For files that hold none. A published rank file is recognised by its hash, and needs none.
+        special_tokens: For files that hold none; by default those of a published rank file.
         partial_alphabet: Whether bytes that UTF-8 uses may have no token. Those outside of ordinary ASCII may in any
             case, with a warning: text that needs them raises EncodeError.
         detected: The result of `detect`, if there is one: the file is not read and parsed again.
@@ -86,11 +92,15 @@ def _lacks_rare_bytes(spec: TokenizerSpec) -> bool:
 
 def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
     if detected.format == "tiktoken":
+        published = encodings.recognise(detected.content) if split is None else None
+        if published is not None:
+            special = published.special_tokens if special_tokens is None else special_tokens
+            return read_ranks(detected.content, published.split, special)
         if split is None:
             raise FormatError(
-                "a rank file holds no split pattern",
-                remedy='name it: bp.load(path, split="cl100k", special_tokens={...})',
-                cli_remedy="name it: --split cl100k --special-token TEXT=ID",
+                "a rank file holds no split pattern, and this is none of the published ones",
+                remedy=NAME_STAGES,
+                cli_remedy=NAME_STAGES_CLI,
             )
         return read_ranks(detected.content, split, special_tokens)
     if detected.format == "vocab+merges":

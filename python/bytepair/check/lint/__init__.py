@@ -13,9 +13,10 @@ from bytepair.check.subject import Subject
 from bytepair.errors import ArtifactError, BytepairError, TokenizerWarning
 from bytepair.formats.configs import TokenWithoutIdWarning
 from bytepair.formats.detection import detect
+from bytepair.formats.encodings import recognise
 from bytepair.formats.hf_common import PassedOverWarning
 from bytepair.formats.hub import Origin
-from bytepair.formats.loading import load
+from bytepair.formats.loading import NAME_STAGES, NAME_STAGES_CLI, load
 from bytepair.resolver import find
 from bytepair.tokenizer import Tokenizer
 
@@ -113,8 +114,14 @@ def lint_and_load(
     found: list[Finding] = []
     detected = _detected(path, found)
     file = str(detected.path) if detected else str(path)
-    knows_stages = detected is None or detected.format != "tiktoken" or split is not None
-    options["split"] = split if knows_stages else "none"
+    knows_stages = (
+        detected is None
+        or detected.format != "tiktoken"
+        or split is not None
+        or recognise(detected.content) is not None
+    )
+    if not knows_stages:
+        options["split"] = "none"
     loaded = _load(path, detected, options, partial_alphabet, found) if detected else None
     failed = [finding for finding in found if finding.severity == "error"]
     faulty = failed or any(finding.code == _PASSED_OVER for finding in found)
@@ -216,9 +223,9 @@ def _all(subject: Subject, embeddings: int | str | os.PathLike[str] | None) -> I
             "note",
             "a rank file holds neither a split pattern nor special tokens",
             "Only the vocabulary was looked at.",
-            'name them: bp.lint(path, split="cl100k", special_tokens={...})',
+            NAME_STAGES,
             file=subject.file,
-            cli_remedy="name them: --split cl100k --special-token TEXT=ID",
+            cli_remedy=NAME_STAGES_CLI,
         )
     yield from added.findings(subject)
     yield from post.findings(subject)

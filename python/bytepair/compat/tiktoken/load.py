@@ -9,38 +9,16 @@ import binascii
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
-from bytepair.formats import encodings
+from bytepair.formats.fetching import TIKTOKEN_CACHES, fetch, tiktoken_cached
 from bytepair.model.byte_alphabet import BYTES_IN_ALPHABET_ORDER, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_CACHES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
-
-
-def cache_folder() -> Path | None:
-    """The folder of cached files: ``TIKTOKEN_CACHE_DIR``, ``DATA_GYM_CACHE_DIR``, or else a temporary folder.
-
-    Returns:
-        The folder, which need not exist; None if the variable is empty, which disables the cache.
-    """
-    named = next((os.environ[name] for name in _CACHES if name in os.environ), None)
-    if named is None:
-        return Path(tempfile.gettempdir()) / "data-gym-cache"
-    return Path(named) if named else None
-
-
-def cached(blobpath: str) -> Path | None:
-    """The path of the cached file of a URL; None if the cache is disabled."""
-    folder = cache_folder()
-    # SHA-1 only makes a name; the content is checked by SHA-256.
-    return folder and folder / hashlib.sha1(blobpath.encode(), usedforsecurity=False).hexdigest()
 
 
 def read_file(blobpath: str) -> bytes:
@@ -54,7 +32,7 @@ def read_file(blobpath: str) -> bytes:
         return Path(blobpath).read_bytes()
     if not blobpath.startswith(("http://", "https://")):
         raise ValueError(f"{blobpath} is neither a file nor an HTTPS URL; copy it to a file")
-    return encodings.fetch(blobpath)
+    return fetch(blobpath)
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
@@ -78,7 +56,7 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
         OSError: The file cannot be read or fetched, or not be written to a cache that the environment names.
         ValueError: The SHA-256 differs.
     """
-    kept = cached(blobpath) if "://" in blobpath else None
+    kept = tiktoken_cached(blobpath) if "://" in blobpath else None
     if kept is not None and kept.is_file():
         data = files.read(kept)
         if expected_hash is None or check_hash(data, expected_hash):
@@ -93,7 +71,7 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
             files.write_all(kept.parent, {kept.name: data})
         except ArtifactError:
             # The temporary folder is optional.
-            if any(name in os.environ for name in _CACHES):
+            if any(name in os.environ for name in TIKTOKEN_CACHES):
                 raise
     return data
 

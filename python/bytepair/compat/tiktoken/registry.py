@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from bytepair.compat.tiktoken import core, load, splitting
+from bytepair.compat.tiktoken import core, splitting
 from bytepair.compat.tiktoken.core import Encoding
 from bytepair.formats import encodings
-from bytepair.tokenizer import Tokenizer
+from bytepair.resolver import get_encoding as bytepair_encoding
 
 ENCODINGS: dict[str, Encoding] = {}
 """The encodings made so far, one object for each name."""
@@ -30,8 +29,8 @@ _constructors: dict[str, Callable[[], dict[str, Any]]] | None = None
 def get_encoding(encoding_name: str) -> Encoding:
     """Return an encoding by name, the same object each time.
 
-    Published encodings are found as by `bytepair.get_encoding`, or in tiktoken's cache (``TIKTOKEN_CACHE_DIR``). The
-    SHA-256 is always checked.
+    Published encodings are found as by `bytepair.get_encoding`, in tiktoken's cache (``TIKTOKEN_CACHE_DIR``) too.
+    Their SHA-256 is always checked.
 
     Args:
         encoding_name: A published encoding, or one that a package under ``tiktoken_ext`` registers.
@@ -85,21 +84,8 @@ def _make(name: str) -> Encoding:
 
 def _published(name: str) -> Encoding:
     encoding = encodings.ENCODINGS[name]
-    kept = load.cached(f"{encodings.PUBLISHED_AT}/{encoding.file}")
-    if os.environ.get("BYTEPAIR_ENCODINGS") or kept is None or not _is(kept, encoding.sha256):
-        tokenizer = Tokenizer(encodings.read(name))
-    else:
-        tokenizer = Tokenizer.from_file(kept, split=encoding.split, special_tokens=encoding.special_tokens)
     special = {**encoding.special_tokens, **_SECOND_NAMES.get(name, {})}
-    return Encoding._published(name, tokenizer, splitting.PUBLISHED[encoding.split], special)
-
-
-def _is(path: Any, sha256: str) -> bool:
-    """Whether a file exists with this SHA-256. Errors are ignored: the cache belongs to another library."""
-    try:
-        return load.check_hash(path.read_bytes(), sha256)
-    except OSError:
-        return False
+    return Encoding._published(name, bytepair_encoding(name), splitting.PUBLISHED[encoding.split], special)
 
 
 def _plugins() -> dict[str, Callable[[], dict[str, Any]]]:

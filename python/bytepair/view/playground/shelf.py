@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from functools import partial
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.characters import show_line
 from bytepair.errors import FormatError
-from bytepair.formats import encodings as published
+from bytepair.formats.encodings import ENCODINGS
+from bytepair.formats.fetching import is_stored
 from bytepair.resolver import get_encoding
 from bytepair.view.playground.demo import demo
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping
 
     from bytepair.tokenizer import Tokenizer
@@ -46,8 +46,8 @@ class Shelf:
 
     Args:
         given: Tokenizers by name. Without any, the demo is offered as well.
-        encodings: The folder of rank files of encodings; None for the configured one, or the user's cache. Only
-            encodings with a file there are offered: nothing is downloaded.
+        encodings: The folder of rank files of encodings; None for the configured one, or the caches. Only encodings
+            with a file there are offered: nothing is downloaded.
     """
 
     def __init__(self, given: Mapping[str, Tokenizer], encodings: str | os.PathLike[str] | None = None) -> None:
@@ -56,10 +56,9 @@ class Shelf:
         self._loaders: dict[str, Callable[[], Tokenizer]] = {}
         self._locks: dict[str, Lock] = {}
         self._offers = [Offer(name, show_line(name, _MOST_OF_NAME), "given") for name in given]
-        folder = Path(encodings or os.environ.get("BYTEPAIR_ENCODINGS") or published.cache_folder())
-        for name, encoding in published.ENCODINGS.items():
-            if name not in given and (folder / encoding.file).is_file():
-                self._add_later(Offer(name, name, "encoding"), partial(get_encoding, name, folder=folder))
+        for name in ENCODINGS:
+            if name not in given and is_stored(name, folder=encodings):
+                self._add_later(Offer(name, name, "encoding"), partial(get_encoding, name, folder=encodings))
         if not given:
             self._add_later(Offer("demo", "demo", "demo"), demo)
         self._uploads: OrderedDict[str, tuple[int, Offer, Tokenizer]] = OrderedDict()
