@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from bytepair.errors import ArtifactError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from mmap import mmap
 
 TEMPORARY = ".bytepair-"
@@ -89,6 +90,42 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
+def check_writable(folder: Path, names: Iterable[str] = ()) -> None:
+    """Raises, before there is anything to write, the errors of `write_all` that are certain.
+
+    Raises:
+        ArtifactError: The folder cannot be made or written into, or one of the files is a folder.
+    """
+    try:
+        _look(folder, names)
+    except (OSError, ValueError) as error:
+        raise _unwritable(folder, error) from error
+
+
+def _look(folder: Path, names: Iterable[str]) -> None:
+    """Raises what writing the files would; OSError or ValueError."""
+    if "\0" in str(folder):
+        raise ValueError("embedded null byte")
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    for name in names:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(errno.EISDIR, f"{name}: {os.strerror(errno.EISDIR)}")
+
+
+def _unwritable(folder: Path, error: Exception) -> ArtifactError:
+    return ArtifactError(
+        f"cannot write into the folder: {_reason(error)}",
+        file=str(folder) if isinstance(error, OSError) else ascii(str(folder)),
+        remedy="choose a folder that you may write to, with space left",
+    )
+
+
 def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None = None) -> None:
     """Writes files into a folder, made where it is missing: each appears whole, in this order, or not at all.
 
@@ -123,11 +160,7 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
             written.pop(0)
         sync_folder(folder)
     except (OSError, ValueError) as error:
-        raise ArtifactError(
-            f"cannot write into the folder: {_reason(error)}",
-            file=str(folder) if isinstance(error, OSError) else ascii(str(folder)),
-            remedy="choose a folder that you may write to, with space left",
-        ) from error
+        raise _unwritable(folder, error) from error
     finally:
         for temporary, _ in written:
             with contextlib.suppress(OSError):

@@ -188,8 +188,12 @@ class Tokenizer(CompiledTokenizer):
         drop: Collection[str] = (),
         padding_sides: tuple[Side, Side] = ("right", "left"),
         origin: str | Mapping[str, Any] | None = None,
+        chat_template: str | Template | None = None,
     ) -> list[Path]:
         """Writes the tokenizer and ``manifest.json``, each file whole or not at all; returns their paths.
+
+        If a bos, eos, pad or other token has a role, ``tokenizer_config.json`` and ``special_tokens_map.json`` are
+        written beside ``tokenizer.json``: ``AutoTokenizer.from_pretrained`` of ``transformers`` then knows them too.
 
         A folder is for one writer at a time: loading refuses files of two.
 
@@ -202,18 +206,34 @@ class Tokenizer(CompiledTokenizer):
             padding_sides: For the manifest: the sides on which sequences are padded for training and for generation.
             origin: For the manifest: the origin of the tokenizer, as a text or as a table that JSON can hold; the
                 default for a tokenizer from a hub is the name, the commit and the hashes of `Tokenizer.origin`.
+            chat_template: A chat template in Jinja, written as ``chat_template.jinja``; None keeps that of the folder.
 
         Raises:
             FormatError: The format cannot hold a feature that is not in `drop`, which is named; `padding_sides` or
-                `origin` is invalid.
+                `origin` is invalid; `path` is the name of a file in another format.
+            TemplateError: The chat template does not compile.
             ArtifactError: The files cannot be written. What was there before is then still there.
+
+        Example:
+            >>> import bytepair as bp, tempfile
+            >>> tok = bp.train({"low": 5}, vocab_size=258, eos="<|end|>")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     print(*(path.name for path in tok.save(folder)))
+            tokenizer.json tokenizer_config.json special_tokens_map.json manifest.json
         """
         from pathlib import Path  # noqa: PLC0415
 
         from bytepair.formats.manifest import About  # noqa: PLC0415
         from bytepair.formats.saving import save  # noqa: PLC0415
 
-        about = About(self, padding_sides, origin or (self.origin and self.origin.record()))
+        if chat_template is not None:
+            from bytepair.chat.rendering.render import program_of, template_of  # noqa: PLC0415 (few saves have one)
+
+            template = template_of(chat_template)
+            program_of(template)
+            chat_template = template.source
+        own = self.origin and self.origin.record()
+        about = About(self, padding_sides, origin or own, chat_template=chat_template)
         return save(self.spec, Path(path), format, drop, about)
 
     @property

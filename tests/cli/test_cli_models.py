@@ -195,3 +195,66 @@ def test_names_of_files_come_out_as_the_bytes_that_they_are(call: Call) -> None:
     except OSError:
         pytest.skip("this file system wants UTF-8")
     assert call("count", name, "-m", "model") == b"0 caf\xe9.txt\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("a.txt", "a.txt is the name of a file, and .txt is no format of a tokenizer; name a folder, such as a"),
+        ("q.gguf", ".gguf is only read"),
+        ("x.tiktoken", "tiktoken cannot hold split"),
+        ("text.txt/deep", "Not a directory"),
+        ("folder.json", "Is a directory"),
+        ("\0", "null"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_an_error_before_any_work(output: str, reason: str, fails: Fails) -> None:
+    Path("folder.json").mkdir()
+    before = sorted(Path().rglob("*"))
+    # The files would be the next error: none matches.
+    assert reason in fails("train", "nope*.txt", "--vocab-size", "300", "-o", output)
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_options_of_a_training_are_checked_before_it_counts(fails: Fails) -> None:
+    train = ["train", "nope*.txt", "--vocab-size", "300", "-o", "out"]
+    assert "there is no built-in template 'nope'" in fails(*train, "--chat-template", "nope")
+    Path("broken.jinja").write_text("{% if %}")
+    assert "malformed" in fails(*train, "--chat-template", "broken.jinja")
+    assert "cannot write the merges: there is no such folder" in fails(*train, "--log", "nope/log.jsonl")
+    assert "Is a directory" in fails(*train, "--log", "model")
+    assert "Not a directory" in fails(*train, "--checkpoint", "text.txt/here")
+    engine = ["--engine", "local", "--work", "run"]
+    assert "leaves no room" in fails("train", "text.txt", *engine, "--vocab-size", "20", "-o", "out")
+    assert not Path("run").exists()
+
+
+def test_convert_writes_no_folder_by_the_name_of_a_file(fails: Fails) -> None:
+    assert "q.gguf is the name of a file" in fails("convert", "model", "-o", "q.gguf")
+    assert not Path("q.gguf").exists()
+
+
+def test_special_tokens_have_roles_and_a_template_goes_with_them(call: Call) -> None:
+    roles = ["--bos", "<s>", "--eos", "<|end|>", "--pad", "<|end|>", "--unk", "<unk>"]
+    call("train", "text.txt", "--vocab-size", "300", "-o", "out", "--special-token", "<|end|>", *roles)
+    tok = bp.load("out")
+    assert tok.spec.special_tokens.keys() == {"<|end|>", "<s>", "<unk>"}
+    assert (tok.bos_token, tok.eos_token, tok.pad_token, tok.unk_token) == ("<s>", "<|end|>", "<|end|>", "<unk>")
+    call("convert", "out", "-o", "more", "--chat-template", "chatml")
+    assert bp.chat.Template.read("more").source == bp.chat.Template.named("chatml").source
+    assert json.loads(Path("more/special_tokens_map.json").read_text()) == {
+        "bos_token": "<s>",
+        "eos_token": "<|end|>",
+        "pad_token": "<|end|>",
+        "unk_token": "<unk>",
+    }
+
+
+def test_a_result_that_does_not_fit_its_format_is_kept(fails: Fails) -> None:
+    tokens = (*(bytes([byte]) for byte in range(256)), b"ab", b"bc", b"abc")
+    merges = ((ord("b"), ord("c")), (ord("a"), ord("b")), (256, ord("c")))
+    spec = bp.TokenizerSpec(bp.BytePair(tokens, tuple(range(259)), merges=merges))
+    bp.Tokenizer(spec).save("odd.bytepair")
+    error = fails("prune", "-m", "odd.bytepair", "--vocab-size", "258", "-o", "made.tiktoken")
+    assert "kept in made.bytepair" in error
+    assert len(bp.load("made.bytepair")) == 258

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
+from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save_made
 from bytepair.cli.counting_arguments import add_corpus, add_merging, corpus_options, source
 from bytepair.cli.interrupts import interruptible
 from bytepair.training.extending import extend
@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
             max_token_length=options.max_token_length,
             **corpus_options(options),
         )
-    written = save(options, extended)
+    written = save_made(options, extended)
     more = len(extended) - len(tokenizer)
     print(f"{len(extended):,} tokens, {more:,} of them new: {', '.join(written)}", file=sys.stderr)
     return 0

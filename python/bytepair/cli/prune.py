@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save
+from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save_made
 from bytepair.cli.counting_arguments import add_corpus, corpus_options, source
 from bytepair.cli.interrupts import interruptible
 from bytepair.cli.streams import npy, write
@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
     check_save(options, tokenizer.spec)
     with interruptible():
         pruned, ids = prune(tokenizer, options.vocab_size, corpus, **corpus_options(options))
-    written = save(options, pruned)
+    written = save_made(options, pruned)
     if options.map:
         write([_map(ids, options.map)], options.map)
         written += [options.map] if options.map != "-" else []

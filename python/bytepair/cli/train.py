@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli import counting_arguments as counting
-from bytepair.cli.arguments import add_save, check_save, number, save
+from bytepair.cli.arguments import add_save, check_save, number, save_made
 from bytepair.cli.interrupts import interruptible
 from bytepair.model.models import BytePair
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
-from bytepair.training.byte_pairs import train_with_statistics
+from bytepair.training.byte_pairs import check_settings, train_with_statistics
 from bytepair.training.checkpoints import COUNTS
 from bytepair.training.counts import Counts
+from bytepair.training.inputs import special_list, special_roles
 from bytepair.training.interrupted import TrainingInterrupted
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--vocab-size", metavar="N", type=number, required=True, help="the number of tokens, such as 32k"
     )
     counting.add_merging(group)
+    for role, use in (
+        ("bos", "begins a text"),
+        ("eos", "ends a text"),
+        ("pad", "pads rows"),
+        ("unk", "is unknown text"),
+    ):
+        group.add_argument(
+            f"--{role}", metavar="TEXT", help=f"the special token that {use}, as transformers is told in the output"
+        )
     group.add_argument("--special-ids", choices=("first", "last"), default="last", help="which ids special tokens get")
     group.add_argument("--byte-order", choices=("raw", "gpt2"), default="raw", help="the order of the ids of bytes")
     group = parser.add_argument_group("checkpoints")
@@ -66,13 +76,17 @@ def run(options: Namespace) -> int:
     if isinstance(corpus, Counts):
         # The tokenizer has the stages of the counts.
         split, normalizers = corpus.stages.split, list(corpus.stages.normalizers)
-        special_tokens = special_tokens or corpus.stages.special_tokens
+        special_tokens = special_tokens or list(corpus.stages.special_tokens)
+    named = {role: getattr(options, role) for role in ("bos", "eos", "pad", "unk")}
+    special_tokens, _ = special_roles(special_list(special_tokens), **named)
+    options.special_token = special_tokens
     pattern = split_pattern("o200k" if split is None else split)
     added = tuple(AddedToken(text, id) for id, text in enumerate(special_tokens))
     stages = TokenizerSpec(
         BytePair((), ()), normalizers=tuple(normalizers), split=(pattern,) if pattern else (), added_tokens=added
     )
     check_save(options, stages)
+    check_settings(special_tokens, options.vocab_size, log=options.log, checkpoint=options.checkpoint)
     try:
         with interruptible(lambda: _what_is_kept(options)):
             trained = train_with_statistics(
@@ -81,6 +95,7 @@ def run(options: Namespace) -> int:
                 split=split,
                 normalizers=normalizers,
                 special_tokens=special_tokens,
+                **named,
                 weights=weight,
                 ties=options.ties,
                 min_frequency=options.min_frequency,
@@ -94,12 +109,12 @@ def run(options: Namespace) -> int:
                 **counting.corpus_options(options),
             )
     except TrainingInterrupted as early:
-        written = save(options, early.tokenizer)
+        written = save_made(options, early.tokenizer)
         advice = f"; --checkpoint {options.checkpoint} --resume goes on" if options.checkpoint else ""
         raise KeyboardInterrupt(
             f"interrupted after {early.merges:,} merges, which are saved: {', '.join(written)}{advice}"
         ) from early
-    written = save(options, trained.tokenizer)
+    written = save_made(options, trained.tokenizer)
     _say(options, trained, time.perf_counter() - start, written)
     return 0
 

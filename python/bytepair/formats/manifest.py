@@ -41,12 +41,15 @@ _UNSEALED = {
 
 
 class About(NamedTuple):
-    """The contents of a manifest that are not in the spec; `roles` instead of those of the tokenizer, if given."""
+    """The contents of a manifest that are not in the spec; `roles` and `chat_template` instead of those of the
+    tokenizer and of the folder, if given.
+    """
 
     tokenizer: CompiledTokenizer
     padding_sides: tuple[Side, Side]
     origin: str | Mapping[str, Any] | None
     roles: tuple[tuple[str, str], ...] | None = None
+    chat_template: str | None = None
 
 
 def build(
@@ -94,7 +97,9 @@ def build(
         # A format that converts between ranks and merges does so only with a proof that all ids are kept.
         "behaviour": {"probes": probes.VERSION, "sha256": probes.behaviour(tokenizer)},
         "padding_sides": _padding_sides(about.padding_sides),
-        "chat_template": template_hash(folder),
+        "chat_template": (
+            template_hash(folder) if about.chat_template is None else _hash_of_template(about.chat_template)
+        ),
         "origin": about.origin,
         "dropped": list(dropped),
         **({"roles": dict(named)} if named else {}),
@@ -142,8 +147,10 @@ def template_hash(folder: Path) -> str | None:
     from bytepair.formats import configs  # noqa: PLC0415
 
     found = configs.chat_template(folder)
-    if found is None:
-        return None
+    return None if found is None else _hash_of_template(found)
+
+
+def _hash_of_template(found: str | list[Any]) -> str:
     import json  # noqa: PLC0415 (few folders have one)
 
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, sort_keys=True)

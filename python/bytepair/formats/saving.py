@@ -9,8 +9,10 @@ from bytepair import files
 from bytepair.errors import FormatError
 from bytepair.formats import (
     FILES,
+    READ_ONLY_SUFFIXES,
     SUFFIXES,
     codes,
+    config_files,
     hf_json,
     manifest,
     native,
@@ -36,6 +38,13 @@ _FEATURES = (
 _HOLD_THEIR_STAGES = ("native", "tokenizer.json")
 # These hold only some forms of each stage: the files are read back to find the features that they lost.
 _READ_AGAIN = ("tekken.json", "sentencepiece", "vocab.txt", "codes")
+_OF_FILES = {
+    *READ_ONLY_SUFFIXES,
+    *(".txt", ".md", ".html", ".csv", ".tsv", ".jsonl", ".yaml", ".yml", ".toml", ".parquet", ".arrow", ".npy", ".npz"),
+    *(".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".safetensors", ".onnx", ".zip", ".tar", ".gz", ".bz2", ".xz"),
+    *(".zst", ".vocab", ".merges", ".bpe", ".spm", ".tekken", ".jinja", ".py"),
+}
+"""Suffixes of files, never of a folder of a tokenizer; ``v1.5`` may be one."""
 _OF_BYTES = ("tiktoken", "vocab+merges", "tekken.json")
 
 
@@ -53,10 +62,13 @@ def save(
     dropped += _lost(spec, held, format_name, drop) if format_name in _READ_AGAIN else []
     written = dict(zip(names, contents, strict=True))
     record = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
-    contents_and_manifest = {**written, manifest.NAME: record}
+    if tuple(names) == ("tokenizer.json",):
+        written |= config_files.of_roles(spec, folder, about.padding_sides[0])
+    if about.chat_template is not None:
+        written |= config_files.of_template(about.chat_template)
     # A folder without a manifest still loads: a kill in between loses nothing.
-    files.write_all(folder, contents_and_manifest, retired=manifest.NAME)
-    return [folder / name for name in (*names, manifest.NAME)]
+    files.write_all(folder, {**written, manifest.NAME: record}, retired=manifest.NAME)
+    return [folder / name for name in (*written, manifest.NAME)]
 
 
 def _write(  # noqa: PLR0911 (one per format)
@@ -100,6 +112,7 @@ def plan(
         raise FormatError(f"{manifest.NAME} is the name of the manifest", remedy="name a folder, or another file")
     folder, names, format_name = _place(path, format_name)
     dropped = _dropped(spec, format_name, drop)
+    files.check_writable(folder, names)
     manifest.check_replaceable(folder)
     return folder, names, format_name, dropped
 
@@ -113,10 +126,22 @@ def _place(path: Path, format_name: str | None) -> tuple[Path, tuple[str, ...], 
     if format_name not in FILES:
         raise FormatError(f"the format {format_name!r} is unknown", remedy=f"use one of {', '.join(FILES)}")
     if named is None:
+        _check_folder(path)
         return path, FILES[format_name], format_name
     if named != format_name:
         raise FormatError(f"{path.name} is the name of a {named} file, not {format_name}", remedy="name a folder")
     return path.parent, FILES[named] if len(FILES[named]) > 1 else (path.name,), format_name
+
+
+def _check_folder(path: Path) -> None:
+    """Raises FormatError if the path looks like a file of another kind: a folder of that name is not what was meant."""
+    if path.suffix.lower() not in _OF_FILES or files.is_folder(path):
+        return
+    reason = "only read" if path.suffix in READ_ONLY_SUFFIXES else "no format of a tokenizer"
+    raise FormatError(
+        f"{path.name} is the name of a file, and {path.suffix} is {reason}",
+        remedy=f"name a folder, such as {path.stem or 'tokenizer'}, or a file such as {path.stem or 'tokenizer'}.json",
+    )
 
 
 def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> list[str]:

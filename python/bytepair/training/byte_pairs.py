@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
+from bytepair import files
 from bytepair._core import Columns
-from bytepair.errors import TrainingError
+from bytepair.errors import ArtifactError, TrainingError
 from bytepair.model.byte_alphabet import BYTES_IN_ALPHABET_ORDER
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -16,9 +18,18 @@ from bytepair.model.split_patterns import split_name, split_pattern
 from bytepair.progress import Report, reporter
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.counts import MOST, Counts
-from bytepair.training.inputs import TrainingSource, counted, prepared, special_list, warn_of_few
+from bytepair.training.inputs import TrainingSource, counted, prepared, special_list, special_roles, warn_of_few
 from bytepair.training.interrupted import TrainingInterrupted
-from bytepair.training.learning import TIES, Learned, Merge, Ties, check_choice, learn_merges, with_bytes
+from bytepair.training.learning import (
+    TIES,
+    Learned,
+    Merge,
+    Ties,
+    check_choice,
+    check_not_negative,
+    learn_merges,
+    with_bytes,
+)
 from bytepair.training.memory import parse_bytes, peak_memory
 from bytepair.training.trained import Statistics, Trained
 
@@ -52,6 +63,10 @@ def train_with_statistics(
     split: str | None = None,
     normalizers: Sequence[Step] = (),
     special_tokens: Iterable[str] = (),
+    bos: str | None = None,
+    eos: str | None = None,
+    pad: str | None = None,
+    unk: str | None = None,
     weights: Mapping[str, Weight] | None = None,
     field: str | None = None,
     delimiter: str | None = None,
@@ -81,15 +96,10 @@ def train_with_statistics(
     check_choice("special_ids", special_ids, ("first", "last"))
     check_choice("byte_order", byte_order, ("raw", "gpt2"))
     check_choice("ties", ties, TIES)
-    special_tokens = special_list(special_tokens)
+    special_tokens, roles = special_roles(special_list(special_tokens), bos=bos, eos=eos, pad=pad, unk=unk)
+    check_settings(special_tokens, vocab_size, log=log, checkpoint=checkpoint)
+    check_not_negative(min_frequency=min_frequency, max_token_length=max_token_length)
     missing = vocab_size - 256 - len(special_tokens)
-    if missing < 0:
-        least = 256 + len(special_tokens)
-        raise TrainingError(
-            f"a vocabulary of {vocab_size} leaves no room for the 256 bytes and {len(special_tokens)} special tokens",
-            remedy=f"pass vocab_size={least} or more",
-            cli_remedy=f"use --vocab-size {least} or more",
-        )
     if resume and checkpoint is None:
         raise ValueError("resume=True goes with checkpoint=")
     limit = None if memory is None else parse_bytes(memory)
@@ -148,6 +158,7 @@ def train_with_statistics(
             split=(pattern,) if pattern else (),
             added_tokens=tuple(AddedToken(token, id) for id, token in enumerate(special_tokens, first_added)),
             normalizers=tuple(normalizers),
+            roles=roles,
         )
         return Tokenizer(spec)
 
@@ -195,6 +206,11 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
         normalizers: Steps applied to text before it is split, in this order: ``NFC``, ``Lowercase``, or the JSON of any
             other normalizer of ``tokenizer.json``.
         special_tokens: Special tokens, which are cut out of the texts before anything is counted.
+        bos: The special token that begins a text; like the next three, it is added to `special_tokens` if it is not
+            there. `Tokenizer.save` tells ``transformers`` of it.
+        eos: The special token that ends a text.
+        pad: The special token that pads rows.
+        unk: The special token for unknown text, for libraries that want one: bytes are never unknown.
         weights: Exact factors for the counts of groups; see `Counts.weighted`.
         field: The field, column or member that holds the text; see `bytepair.sources.source.Reading`.
         delimiter: The text between documents of plain text. None: a file is one document.
@@ -231,6 +247,36 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
         [b'low', b'er']
     """
     return train_with_statistics(*args, **options).tokenizer
+
+
+def check_settings(
+    special_tokens: Sequence[str],
+    vocab_size: int,
+    *,
+    log: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> None:
+    """Raises the errors of settings that would otherwise show only after the text was counted.
+
+    Raises:
+        TrainingError: The vocabulary is too small for the bytes and the special tokens.
+        ArtifactError: The log or the checkpoint cannot be written.
+    """
+    least = 256 + len(special_tokens)
+    if vocab_size < least:
+        raise TrainingError(
+            f"a vocabulary of {vocab_size} leaves no room for the 256 bytes and {len(special_tokens)} special tokens",
+            remedy=f"pass vocab_size={least} or more",
+            cli_remedy=f"use --vocab-size {least} or more",
+        )
+    if log is not None:
+        if not (folder := Path(log).parent).is_dir():
+            raise ArtifactError(
+                "cannot write the merges: there is no such folder", file=str(folder), remedy="make it first"
+            )
+        files.check_writable(folder, [Path(log).name])
+    if checkpoint is not None:
+        files.check_writable(Path(checkpoint))
 
 
 def _split_of(source: TrainingSource, split: str | None) -> str:

@@ -84,6 +84,24 @@ def special_list(given: Iterable[str], unk_token: str | None = None) -> list[str
     return tokens
 
 
+def special_roles(tokens: list[str], **named: str | None) -> tuple[list[str], tuple[tuple[str, str], ...]]:
+    """The special tokens, with tokens of roles that are not among them at the end, and the pairs of role and token.
+
+    Raises:
+        TypeError: A token is not a str.
+        TrainingError: A token is empty.
+
+    Example:
+        >>> special_roles(["<s>"], bos="<s>", eos="</s>", pad="</s>", unk=None)
+        (['<s>', '</s>'], (('bos', '<s>'), ('eos', '</s>'), ('pad', '</s>')))
+    """
+    roles = tuple((role, token) for role, token in named.items() if token is not None)
+    for role, token in roles:
+        if not isinstance(token, str):
+            raise TypeError(f"{role} is the text of a token, not {type(token).__name__}")
+    return special_list(list(dict.fromkeys((*tokens, *(token for _, token in roles))))), roles
+
+
 def warn_of_few(found: int, wanted: int, min_frequency: int, kind: str = "tokens") -> None:
     """Warns if the pairs ran out before there were as many tokens as wanted."""
     if found < wanted:

@@ -18,7 +18,7 @@ from bytepair.model.steps import spell_step
 from bytepair.progress import Phase, reporter
 from bytepair.tokenizer import Tokenizer
 from bytepair.training.counts import Counts
-from bytepair.training.inputs import counted, prepared, special_list
+from bytepair.training.inputs import counted, prepared, special_list, special_roles
 from bytepair.training.learning import check_not_negative
 
 if TYPE_CHECKING:
@@ -95,6 +95,9 @@ def train_unigram(  # noqa: D417 (some arguments are those of `bytepair.train`)
     normalizers: Sequence[Step] = ("NFKC",),
     special_tokens: Iterable[str] = SPECIAL_TOKENS,
     unk_token: str = "<unk>",
+    bos: str | None = None,
+    eos: str | None = None,
+    pad: str | None = None,
     character_coverage: float = 0.9995,
     required_chars: str = "",
     max_piece_length: int = 16,
@@ -126,6 +129,10 @@ def train_unigram(  # noqa: D417 (some arguments are those of `bytepair.train`)
         normalizers: ``NFC``, ``NFD``, ``NFKC``, ``NFKD``, applied to text before it is split, in this order.
         special_tokens: The first tokens, whose score is 0; they are cut out of the texts before anything is counted.
         unk_token: The special token for characters without a token.
+        bos: The special token that begins a text; like the next two, it is added to `special_tokens` if it is not
+            there. `Tokenizer.save` tells ``transformers`` of it.
+        eos: The special token that ends a text.
+        pad: The special token that pads rows.
         character_coverage: The share of the text that the characters in the vocabulary must cover.
         required_chars: Characters that become tokens whether they occur or not.
         max_piece_length: The most characters of a token.
@@ -146,7 +153,7 @@ def train_unigram(  # noqa: D417 (some arguments are those of `bytepair.train`)
         EncodeError, ArtifactError: As `bytepair.train`.
         KeyboardInterrupt: Ctrl-C; nothing is kept.
     """
-    specials = special_list(special_tokens, unk_token)
+    specials, roles = special_roles(special_list(special_tokens, unk_token), bos=bos, eos=eos, pad=pad, unk=unk_token)
     counts = counted(
         source,
         split=_WORDS,
@@ -201,5 +208,6 @@ def train_unigram(  # noqa: D417 (some arguments are those of `bytepair.train`)
             normalizers=tuple(normalizers),
             pre_tokenizers=("WhitespaceSplit", step),
             decoders=(step,),
+            roles=roles,
         )
     )

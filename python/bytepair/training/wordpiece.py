@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Score: TypeAlias = Literal["likelihood", "frequency"]
 
+_ROLES = {"pad": "[PAD]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 # The normalizer keeps this white space. The rest of it are control characters, which it removes: the text on both sides
@@ -224,4 +225,5 @@ def wordpiece_spec(
         pre_tokenizers=("BertPreTokenizer",),
         decoders=(spell_step({"type": "WordPiece", "prefix": prefix, "cleanup": True}),),
         post_processor=template("[CLS]", "[SEP]", ids) if has_ends else None,
+        roles=tuple((role, token) for role, token in {**_ROLES, "unk": unk_token}.items() if token in special),
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
+    from bytepair.chat.sandbox.program import Program
+
 
 _TRACED = re.compile(r"(?:bytepair\.chat\.traced\.values\.)?Traced(\w+)")
 
@@ -68,14 +70,11 @@ def render(
         >>> [(span.role, span.field) for span in rendered.spans if span.kind == "content"]
         [('user', 'role'), ('user', 'content')]
     """
-    try:
-        from bytepair.chat.sandbox.program import FILE_NAME, compiled  # noqa: PLC0415 (Jinja is an extra)
-        from bytepair.chat.sandbox.runtime import Runtime  # noqa: PLC0415 (as above)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
-            raise
-        raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
     template = template_of(template)
+    program = program_of(template, limits)
+    from bytepair.chat.sandbox.program import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
+    from bytepair.chat.sandbox.runtime import Runtime  # noqa: PLC0415 (as above)
+
     field = field_of(continue_final_message)
     if field:
         if add_generation_prompt:
@@ -84,7 +83,6 @@ def render(
     inputs = TracedInputs(limits)
     values = inputs.arguments(messages, tools, documents, template, variables)
     values["add_generation_prompt"] = add_generation_prompt
-    program = compiled(template, limits)
     clock = datetime.now if now is None else (lambda: now)
     runtime = Runtime(limits, inputs.size, clock)
     pieces = []
@@ -109,6 +107,21 @@ def template_of(template: Template | str) -> Template:
         raise TypeError(f"a template is a Template, the name of one, or its source, not {type(template).__name__}")
     # Every useful source has a tag or a space; the name of a template has neither.
     return Template.named(template) if template.replace("-", "").replace("_", "").isalnum() else Template(template)
+
+
+def program_of(template: Template, limits: Limits = Limits()) -> Program:  # noqa: B008 (frozen)
+    """The compiled template.
+
+    Raises:
+        TemplateError: It does not compile, or jinja2 is not installed.
+    """
+    try:
+        from bytepair.chat.sandbox.program import compiled  # noqa: PLC0415 (Jinja is an extra)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
+            raise
+        raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
+    return compiled(template, limits)
 
 
 def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], int | None]) -> int | None:
