@@ -26,6 +26,7 @@ from bytepair._core import (
 from bytepair.chunk.chunks import Chunk
 from bytepair.errors import (
     ArtifactError,
+    BusyError,
     BytepairError,
     CorpusError,
     EncodeError,
@@ -75,6 +76,7 @@ __all__ = [
     "AddedToken",
     "Appender",
     "ArtifactError",
+    "BusyError",
     "BytePair",
     "BytepairError",
     "Check",

@@ -108,6 +108,14 @@ class LimitError(BytepairError, ValueError):
     """A token limit that cannot be kept: a single character has more tokens, or the overlap leaves no room."""
 
 
+class BusyError(BytepairError, RuntimeError):
+    """A stream, growing text or counter that another call is using, in another thread or around this one.
+
+    Each is for one call at a time. Give each thread its own, or hold a lock around the calls. A signal handler, or the
+    iterator that a call reads, cannot use what that call uses. Nothing has changed: the call can be made again later.
+    """
+
+
 class ArtifactError(BytepairError, OSError):
     """A file or folder that cannot be read, fetched or written."""
 

@@ -1,6 +1,7 @@
 //! Rust's vectors as numpy's arrays.
 
 use numpy::{Element, PyArray1};
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -28,4 +29,12 @@ pub(crate) fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray
 pub(crate) fn import_numpy(py: Python<'_>) -> PyResult<()> {
     static IMPORTED: PyOnceLock<()> = PyOnceLock::new();
     IMPORTED.get_or_try_init(py, || py.import("numpy").map(|_| ())).copied()
+}
+
+/// Whether numpy can be imported.
+pub(crate) fn has_numpy(py: Python<'_>) -> PyResult<bool> {
+    match import_numpy(py) {
+        Err(error) if error.is_instance_of::<PyImportError>(py) => Ok(false),
+        imported => imported.map(|()| true),
+    }
 }

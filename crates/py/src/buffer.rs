@@ -11,6 +11,7 @@ use crate::arrays::{array, import_numpy, starts};
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
+use crate::strings::Name;
 use crate::tokenizer::CoreTokenizer;
 
 /// Ids, where those of each text start, and the texts at fault.
@@ -126,12 +127,13 @@ pub(crate) fn find_all<'py>(
 pub(crate) fn json_fields<'py>(
     py: Python<'py>,
     data: &[u8],
-    field: &str,
-    id_field: Option<&str>,
+    field: Name<'_>,
+    id_field: Option<Name<'_>>,
     errors: OnInvalid,
     first: bool,
 ) -> PyResult<Fields<'py>> {
     import_numpy(py)?;
+    let (field, id_field) = (field.as_str(), id_field.map(Name::as_str));
     if id_field == Some(field) {
         return Err(PyValueError::new_err(format!("the field {field:?} cannot be both the text and its id")));
     }

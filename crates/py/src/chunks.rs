@@ -8,11 +8,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyType};
 
+use crate::busy::alone;
 use crate::errors::{in_row, raise};
 use crate::named::NamedInts;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
 use crate::run::run;
+use crate::strings::{Name, exact};
 use crate::text::{moved, without_half};
 use crate::tokenizer::CoreTokenizer;
 
@@ -65,7 +67,7 @@ pub(crate) fn chunks<'py>(
     limit: u64,
     row: &Bound<'py, PyType>,
     overlap: u64,
-    boundary: &str,
+    boundary: Name<'_>,
     places: Vec<usize>,
     special: Option<&Bound<'_, PyAny>>,
     added: Added,
@@ -75,7 +77,7 @@ pub(crate) fn chunks<'py>(
     let policy = OwnedPolicy::new(inner, special, added)?;
     let text = Readable::new(text, errors)?;
     let given = in_bytes(&text, places)?;
-    let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &given };
+    let settings = Settings { limit, overlap, boundary: kind(&boundary)?, given: &given };
     let found = run(py, text.text.len(), Threads::ALL, |run| {
         Ok(rows(&text, inner.chunks(&text.text, policy.borrowed(), settings, run.stop)?))
     })?;
@@ -92,7 +94,7 @@ pub(crate) fn chunks_batch<'py>(
     limit: u64,
     row: &Bound<'py, PyType>,
     overlap: u64,
-    boundary: &str,
+    boundary: Name<'_>,
     places: Vec<Vec<usize>>,
     special: Option<&Bound<'_, PyAny>>,
     added: Added,
@@ -101,7 +103,7 @@ pub(crate) fn chunks_batch<'py>(
 ) -> PyResult<Vec<Bound<'py, PyList>>> {
     let inner = &tokenizer.get().inner;
     let policy = OwnedPolicy::new(inner, special, added)?;
-    let settings = Settings { limit, overlap, boundary: kind(boundary)?, given: &[] };
+    let settings = Settings { limit, overlap, boundary: kind(&boundary)?, given: &[] };
     let read = texts.iter().enumerate();
     let read = read.map(|(row, text)| Readable::new(text, errors).map_err(|error| in_row(py, error, row)));
     let read: Vec<_> = read.collect::<PyResult<_>>()?;
@@ -118,10 +120,10 @@ pub(crate) fn chunks_batch<'py>(
 
 /// All places of one kind in a text, in characters of ``str`` and in bytes of ``bytes``, for the oracle of the tests.
 #[pyfunction]
-pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: &str) -> PyResult<Vec<usize>> {
+pub(crate) fn places(text: &Bound<'_, PyAny>, boundary: Name<'_>) -> PyResult<Vec<usize>> {
     let text = Readable::new(text, OnInvalid::Strict)?;
     let mut given = text.places();
-    Ok(chunk::places(&text.text, kind(boundary)?).into_iter().map(|place| given.given(place)).collect())
+    Ok(chunk::places(&text.text, kind(&boundary)?).into_iter().map(|place| given.given(place)).collect())
 }
 
 /// The chunks of a text that comes in parts; see `Tokenizer.chunk_parts`.
@@ -151,13 +153,13 @@ impl ChunkStream {
         tokenizer: &Bound<'_, CoreTokenizer>,
         limit: u64,
         overlap: u64,
-        boundary: &str,
+        boundary: Name<'_>,
         special: Option<&Bound<'_, PyAny>>,
         added: Added,
         errors: OnInvalid,
     ) -> PyResult<Self> {
         let policy = OwnedPolicy::new(&tokenizer.get().inner, special, added)?;
-        let stream = chunk::ChunkStream::new(limit, overlap, kind(boundary)?);
+        let stream = chunk::ChunkStream::new(limit, overlap, kind(&boundary)?);
         Ok(Self {
             tokenizer: tokenizer.clone().unbind(),
             policy,
@@ -172,39 +174,42 @@ impl ChunkStream {
     }
 
     /// Takes the next part; returns the chunks that no text to come can change, each as ((start, end, tokens), text).
-    fn push(&mut self, part: &Bound<'_, PyAny>) -> PyResult<Vec<StreamedRow>> {
+    fn push(slf: &Bound<'_, Self>, part: &Bound<'_, PyAny>) -> PyResult<Vec<StreamedRow>> {
+        let mut this = alone(slf)?;
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
-        if *self.is_bytes.get_or_insert(is_bytes) != is_bytes {
+        if *this.is_bytes.get_or_insert(is_bytes) != is_bytes {
             return Err(PyTypeError::new_err("the parts of a text are all str or all bytes"));
         }
         if let Ok(bytes) = part.cast::<PyBytes>() {
-            let mut bytes = [&self.pending, bytes.as_bytes()].concat();
-            self.pending = bytes.split_off(bytes.len() - cut_off(&bytes));
-            return self.take_bytes(py, &bytes, false);
+            let mut bytes = [&this.pending, bytes.as_bytes()].concat();
+            this.pending = bytes.split_off(bytes.len() - cut_off(&bytes));
+            return this.take_bytes(py, &bytes, false);
         }
-        let part = match (self.half.take(), part.cast::<PyString>()) {
-            (Some(half), Ok(part)) => half.bind(py).add(part)?,
+        let part = match (this.half.take(), part.cast::<PyString>()) {
+            (Some(half), Ok(part)) => half.bind(py).add(exact(part)?)?,
             _ => part.clone(),
         };
-        let part = match (self.on_invalid, part.cast::<PyString>()) {
+        let part = match (this.on_invalid, part.cast::<PyString>()) {
             (OnInvalid::Replace, Ok(part)) => {
                 let (part, half) = without_half(part)?;
-                self.half = half.map(Bound::unbind);
+                this.half = half.map(Bound::unbind);
                 part.into_any()
             }
             _ => part,
         };
-        let text = Readable::new(&part, self.on_invalid).map_err(|error| moved(py, error, self.before))?;
-        self.take(py, &text, false)
+        let text = Readable::new(&part, this.on_invalid).map_err(|error| moved(py, error, this.before))?;
+        this.take(py, &text, false)
     }
 
     /// The remaining chunks.
-    fn finish(&mut self, py: Python<'_>) -> PyResult<Vec<StreamedRow>> {
-        if let Some(half) = self.half.take() {
-            return self.take(py, &Readable::new(half.bind(py), self.on_invalid)?, true);
+    fn finish(slf: &Bound<'_, Self>) -> PyResult<Vec<StreamedRow>> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        if let Some(half) = this.half.take() {
+            let on_invalid = this.on_invalid;
+            return this.take(py, &Readable::new(half.bind(py), on_invalid)?, true);
         }
-        let pending = std::mem::take(&mut self.pending);
-        self.take_bytes(py, &pending, true)
+        let pending = std::mem::take(&mut this.pending);
+        this.take_bytes(py, &pending, true)
     }
 }
 

@@ -6,10 +6,11 @@ use bytepair_core::files::{byte_alphabet, rank_file};
 use bytepair_core::vocab::Semantics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::errors::raise;
+use crate::strings::{Name, Names, OwnedName};
 
 /// The model of a tokenizer: the columns of a `BytePair`, converted to tuples only on access.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -31,10 +32,10 @@ impl Columns {
     }
 }
 
-fn columns_of(rows: Vec<(String, u32)>) -> Core {
+fn columns_of(rows: Vec<(OwnedName, u32)>) -> Core {
     let mut columns = Core::default();
     for (token, id) in rows {
-        columns.push(token.as_bytes());
+        columns.push(token.0.as_bytes());
         columns.ids.push(id);
     }
     columns
@@ -49,7 +50,7 @@ impl Columns {
         ids: Vec<u32>,
         merges: Option<Vec<(u32, u32)>>,
         scores: Option<Vec<f64>>,
-        unreachable: Vec<(String, u32)>,
+        unreachable: Vec<(OwnedName, u32)>,
     ) -> Self {
         let mut columns = Core { ids, ..Core::default() };
         for token in &tokens {
@@ -88,7 +89,7 @@ impl Columns {
         tokens: usize,
         merges: Option<usize>,
         scores: bool,
-        unreachable: Vec<(String, u32)>,
+        unreachable: Vec<(OwnedName, u32)>,
     ) -> PyResult<Self> {
         let too_short = || PyValueError::new_err("the columns are longer than the file");
         let mut rest = data;
@@ -182,8 +183,8 @@ impl Columns {
 
 /// A decimal number as `tokenizers` reads it, which can be one off in the last place; ValueError if it is none.
 #[pyfunction]
-pub(crate) fn read_decimal(text: &str) -> PyResult<f64> {
-    bytepair_core::files::decimal::read(text).ok_or_else(|| PyValueError::new_err("not a decimal number"))
+pub(crate) fn read_decimal(text: Name<'_>) -> PyResult<f64> {
+    bytepair_core::files::decimal::read(&text).ok_or_else(|| PyValueError::new_err("not a decimal number"))
 }
 
 /// A spelling of a finite number that is read as that number, by `tokenizers` as well where it has one.
@@ -238,14 +239,14 @@ pub(crate) fn read_byte_alphabet(
     py: Python<'_>,
     vocab: &Bound<'_, PyDict>,
     merges: &Bound<'_, PyList>,
-    added: Vec<String>,
+    added: Names,
 ) -> Option<Columns> {
     // The objects are held while their text is borrowed.
     let entries: Vec<_> = vocab.iter().collect();
     let merges: Vec<_> = merges.iter().map(Merge::new).collect::<Option<_>>()?;
     let vocab: Vec<_> = entries.iter().map(|(token, of)| Some((text(token)?, id(of)?))).collect::<Option<_>>()?;
     let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
-    let added: Vec<&str> = added.iter().map(String::as_str).collect();
+    let added: Vec<&str> = added.0.iter().map(String::as_str).collect();
     let read = py.detach(|| byte_alphabet::read(&vocab, &pairs, &added))?;
     Some(Columns { tokens: read.tokens, merges: Some(read.merges), scores: None, unreachable: read.unreachable })
 }
@@ -258,16 +259,16 @@ pub(crate) fn read_spelled(
     py: Python<'_>,
     vocab: &Bound<'_, PyDict>,
     merges: &Bound<'_, PyList>,
-    special: Vec<String>,
-    unk: Option<String>,
+    special: Names,
+    unk: Option<Name<'_>>,
     prefix: usize,
 ) -> Option<Columns> {
     let entries: Vec<_> = vocab.iter().collect();
     let merges: Vec<_> = merges.iter().map(Merge::new).collect::<Option<_>>()?;
     let vocab: Vec<_> = entries.iter().map(|(token, of)| Some((text(token)?, id(of)?))).collect::<Option<_>>()?;
     let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
-    let special: Vec<&str> = special.iter().map(String::as_str).collect();
-    let kept = Kept { prefix, special: &special, unk: unk.as_deref() };
+    let special: Vec<&str> = special.0.iter().map(String::as_str).collect();
+    let kept = Kept { prefix, special: &special, unk: unk.map(Name::as_str) };
     let (tokens, merges) = py.detach(|| character_vocab::read(&vocab, &pairs, kept))?;
     Some(Columns { tokens, merges: Some(merges), scores: None, unreachable: Core::default() })
 }
@@ -286,9 +287,9 @@ pub(crate) fn read_pieces(data: &[u8]) -> Option<(Vec<(&str, f32, u32)>, Vec<(us
 #[pyfunction]
 pub(crate) fn merges_by_score(
     py: Python<'_>,
-    tokens: Vec<(PyBackedStr, u32, f64)>,
+    tokens: Vec<(OwnedName, u32, f64)>,
 ) -> PyResult<(Vec<(u32, u32)>, usize)> {
-    let tokens: Vec<(&str, u32, f64)> = tokens.iter().map(|(token, id, score)| (&**token, *id, *score)).collect();
+    let tokens: Vec<(&str, u32, f64)> = tokens.iter().map(|(token, id, score)| (&*token.0, *id, *score)).collect();
     if tokens.iter().any(|(_, _, score)| score.is_nan()) {
         return Err(PyValueError::new_err("a score is not a number"));
     }

@@ -17,9 +17,11 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 
+use crate::busy::alone;
 use crate::errors::{in_row, raise};
 use crate::options::{OnInvalid, Threads};
 use crate::stages::parsed;
+use crate::strings::{Name, Names, OwnedName};
 use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 use crate::watch::watched;
@@ -54,7 +56,7 @@ impl Stages {
 #[pyo3(from_item_all)]
 struct Options<'py> {
     group: u16,
-    errors: String,
+    errors: OwnedName,
     threads: Option<usize>,
     tell: Option<Bound<'py, PyAny>>,
 }
@@ -68,7 +70,7 @@ impl PieceCounter {
         job: impl FnOnce(&mut Counter, &Segmenter, utf8::OnInvalid, usize, &Progress) -> Result<()> + Send,
     ) -> PyResult<()> {
         let threads = Threads::new(options.threads)?.number();
-        let on_invalid = OnInvalid::parse(&options.errors)?.into();
+        let on_invalid = OnInvalid::parse(&options.errors.0)?.into();
         let mut counter = self.counter.take().ok_or_else(used_up)?;
         let segmenter = self.stages.segmenter();
         let result = watched(py, options.tell.as_ref(), |progress| {
@@ -105,15 +107,15 @@ fn segmenter(pattern: &str, special_tokens: Vec<String>, normalizers: &[String])
 #[pymethods]
 impl PieceCounter {
     #[new]
-    #[pyo3(signature = (pattern, special_tokens, *, normalizers=vec![], memory=None))]
+    #[pyo3(signature = (pattern, special_tokens, *, normalizers=Names(vec![]), memory=None))]
     fn new(
         py: Python<'_>,
-        pattern: &str,
-        special_tokens: Vec<String>,
-        normalizers: Vec<String>,
+        pattern: Name<'_>,
+        special_tokens: Names,
+        normalizers: Names,
         memory: Option<usize>,
     ) -> PyResult<Self> {
-        let segmenter = segmenter(pattern, special_tokens, &normalizers).map_err(|error| raise(py, error))?;
+        let segmenter = segmenter(&pattern, special_tokens.0, &normalizers.0).map_err(|error| raise(py, error))?;
         Ok(Self { stages: Stages::Own(Box::new(segmenter)), counter: Some(Counter::new(memory)) })
     }
 
@@ -125,15 +127,16 @@ impl PieceCounter {
     }
 
     /// Counts the pieces of some texts (str, or UTF-8 bytes); calls `tell(bytes_done)` from time to time.
-    fn count(&mut self, py: Python<'_>, texts: Vec<Bound<'_, PyAny>>, options: Options<'_>) -> PyResult<()> {
-        let on_invalid = OnInvalid::parse(&options.errors)?;
-        let counter = self.counter.take().ok_or_else(used_up)?;
+    fn count(slf: &Bound<'_, Self>, texts: Vec<Bound<'_, PyAny>>, options: Options<'_>) -> PyResult<()> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let on_invalid = OnInvalid::parse(&options.errors.0)?;
+        let counter = this.counter.take().ok_or_else(used_up)?;
         let rows =
             texts.iter().enumerate().map(|(row, text)| utf8(text, on_invalid).map_err(|error| in_row(py, error, row)));
         let rows = rows.collect::<PyResult<Vec<Cow<'_, str>>>>()?;
-        self.counter = Some(counter);
+        this.counter = Some(counter);
         let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
-        self.watch(py, &options, |counter, segmenter, _, threads, progress| {
+        this.watch(py, &options, |counter, segmenter, _, threads, progress| {
             counter.count_texts(segmenter, &texts, options.group, threads, progress)
         })
     }
@@ -141,16 +144,16 @@ impl PieceCounter {
     /// Counts the pieces of many texts in one buffer, text `i` at `data[offsets[i]:offsets[i + 1] - gap]`.
     #[pyo3(signature = (data, offsets, options, *, gap=0))]
     fn count_buffer(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         data: PyReadonlyArray1<'_, u8>,
         offsets: PyReadonlyArray1<'_, i64>,
         options: Options<'_>,
         gap: usize,
     ) -> PyResult<()> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
         let (data, offsets) = (data.as_slice()?, offsets.as_slice()?);
-        let replace = matches!(OnInvalid::parse(&options.errors)?, OnInvalid::Replace);
-        let counter = self.counter.take().ok_or_else(used_up)?;
+        let replace = matches!(OnInvalid::parse(&options.errors.0)?, OnInvalid::Replace);
+        let counter = this.counter.take().ok_or_else(used_up)?;
         let text = |(row, ends): (usize, &[i64])| {
             let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
             let bytes = range.and_then(|(start, end)| data.get(start..end.checked_sub(gap)?));
@@ -162,9 +165,9 @@ impl PieceCounter {
             }
         };
         let rows = offsets.windows(2).enumerate().map(text).collect::<PyResult<Vec<_>>>()?;
-        self.counter = Some(counter);
+        this.counter = Some(counter);
         let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
-        self.watch(py, &options, |counter, segmenter, _, threads, progress| {
+        this.watch(py, &options, |counter, segmenter, _, threads, progress| {
             counter.count_texts(segmenter, &texts, options.group, threads, progress)
         })
     }
@@ -172,52 +175,53 @@ impl PieceCounter {
     /// Counts the pieces of a file, which is one text; or of the text in a field of each line, which is a JSON object.
     #[pyo3(signature = (path, options, *, json_field=None))]
     fn count_file(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         path: PathBuf,
         options: Options<'_>,
-        json_field: Option<&str>,
+        json_field: Option<Name<'_>>,
     ) -> PyResult<()> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
         let file = File::open(path).map_err(|error| raise(py, unreadable(&error)))?;
-        self.count_reader(py, file, &options, json_field)
+        this.count_reader(py, file, &options, json_field)
     }
 
     /// As `count_file`, for an iterator of bytes.
     #[pyo3(signature = (chunks, options, *, json_field=None))]
     fn count_chunks(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         chunks: Bound<'_, PyAny>,
         options: Options<'_>,
-        json_field: Option<&str>,
+        json_field: Option<Name<'_>>,
     ) -> PyResult<()> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
         let raised = Arc::new(Mutex::new(None));
         let iterator = chunks.try_iter()?.unbind();
         let chunks = Chunks { iterator, chunk: Vec::new(), read: 0, raised: raised.clone() };
-        let counted = self.count_reader(py, chunks, &options, json_field);
+        let counted = this.count_reader(py, chunks, &options, json_field);
         let raised = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
         raised.map_or(counted, Err)
     }
 
     /// Adds a piece that occurs `count` times.
-    fn add(&mut self, py: Python<'_>, piece: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
+    fn add(slf: &Bound<'_, Self>, piece: &Bound<'_, PyAny>, count: u64) -> PyResult<()> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
         let added = match piece.cast::<PyBytes>() {
-            Ok(bytes) => self.counter()?.add(bytes.as_bytes(), count),
-            Err(_) => self.counter()?.add(utf8(piece, OnInvalid::Strict)?.as_bytes(), count),
+            Ok(bytes) => this.counter()?.add(bytes.as_bytes(), count),
+            Err(_) => this.counter()?.add(utf8(piece, OnInvalid::Strict)?.as_bytes(), count),
         };
-        self.done(py, added)
+        this.done(py, added)
     }
 
     /// Adds rows in columns; the bytes of piece `i` are `data[offsets[i]:offsets[i + 1]]`.
     fn add_columns(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         data: PyReadonlyArray1<'_, u8>,
         offsets: PyReadonlyArray1<'_, i64>,
         groups: PyReadonlyArray1<'_, u16>,
         counts: PyReadonlyArray1<'_, u64>,
         firsts: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<()> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
         let (data, offsets) = (data.as_slice()?, offsets.as_slice()?);
         let (groups, counts, firsts) = (groups.as_slice()?, counts.as_slice()?, firsts.as_slice()?);
         if [groups.len(), counts.len(), firsts.len()] != [offsets.len().saturating_sub(1); 3] {
@@ -226,28 +230,28 @@ impl PieceCounter {
         if counts.contains(&0) {
             return Err(PyValueError::new_err("a count is 0"));
         }
-        let counter = self.counter()?;
+        let counter = this.counter()?;
         let added = offsets.windows(2).enumerate().try_for_each(|(row, ends)| {
             let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
             let piece = range.and_then(|(start, end)| data.get(start..end));
             let piece = piece.ok_or_else(|| Error::new(Kind::Format, "the offsets leave the data"))?;
             counter.add_row(Row { piece, group: groups[row], count: counts[row], first: firsts[row] })
         });
-        self.done(py, added)
+        this.done(py, added)
     }
 
     /// Adds counted pieces; their group `g` is `groups[g]` here, and counts there are multiplied by `multipliers[g]`. Rows
     /// with a lower product than `least` are left out.
     #[pyo3(signature = (counts, *, groups, multipliers, least=1))]
     fn add_counts(
-        &mut self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         counts: &PieceCounts,
         groups: Vec<u16>,
         multipliers: Vec<u64>,
         least: u64,
     ) -> PyResult<()> {
-        let mut counter = self.counter.take().ok_or_else(used_up)?;
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let mut counter = this.counter.take().ok_or_else(used_up)?;
         let counts = &counts.inner;
         let added = watched(py, None, |progress| {
             counts.for_each(|row| {
@@ -261,27 +265,29 @@ impl PieceCounter {
             })?;
             Ok(counter)
         });
-        self.counter = Some(added?);
+        this.counter = Some(added?);
         Ok(())
     }
 
     /// Sets the position, over all sources, of the text that is counted next.
-    fn start_at(&mut self, py: Python<'_>, position: u64) -> PyResult<()> {
-        let started = self.counter()?.start_at(position);
-        self.done(py, started)
+    fn start_at(slf: &Bound<'_, Self>, position: u64) -> PyResult<()> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let started = this.counter()?.start_at(position);
+        this.done(py, started)
     }
 
     /// The position after all counted text.
     #[getter]
-    fn end(&mut self) -> PyResult<u64> {
-        Ok(self.counter()?.end())
+    fn end(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        Ok(alone(slf)?.counter()?.end())
     }
 
     /// The counts.
     #[pyo3(signature = (*, threads=Threads::ALL), text_signature = "($self, *, threads=None)")]
-    fn finish(&mut self, py: Python<'_>, threads: Threads) -> PyResult<PieceCounts> {
+    fn finish(slf: &Bound<'_, Self>, threads: Threads) -> PyResult<PieceCounts> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
         let threads = threads.number();
-        let counter = self.counter.take().ok_or_else(used_up)?;
+        let counter = this.counter.take().ok_or_else(used_up)?;
         let inner = watched(py, None, |progress| counter.finish(threads, progress))?;
         Ok(PieceCounts { inner })
     }
@@ -301,12 +307,12 @@ impl PieceCounter {
         py: Python<'_>,
         reader: impl Read + Send,
         options: &Options<'_>,
-        json_field: Option<&str>,
+        json_field: Option<Name<'_>>,
     ) -> PyResult<()> {
         let group = options.group;
         self.watch(py, options, |counter, segmenter, on_invalid, threads, progress| match json_field {
             None => counter.count_reader(segmenter, reader, on_invalid, group, threads, progress),
-            Some(field) => counter.count_json_lines(segmenter, reader, field, on_invalid, group, threads, progress),
+            Some(field) => counter.count_json_lines(segmenter, reader, &field, on_invalid, group, threads, progress),
         })
     }
 }

@@ -8,9 +8,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 
-use crate::arrays::import_numpy;
-use crate::errors::raise;
+use crate::arrays::has_numpy;
+use crate::errors::{in_row, raise};
 use crate::run::{UNITS_TO_DETACH, detached};
+use crate::strings::Name;
 use crate::tokenizer::CoreTokenizer;
 
 #[pymethods]
@@ -31,15 +32,18 @@ impl CoreTokenizer {
     ///     >>> tok = bp.train({"low": 5}, vocab_size=258)
     ///     >>> tok.decode([257, 32, 0xf0])
     ///     'low �'
-    #[pyo3(signature = (ids, errors="replace", *, skip_special_tokens=false))]
+    #[pyo3(
+        signature = (ids, errors=Name::of("replace"), *, skip_special_tokens=false),
+        text_signature = "($self, ids, errors='replace', *, skip_special_tokens=False)"
+    )]
     fn decode<'py>(
         &self,
         py: Python<'py>,
         ids: &Bound<'py, PyAny>,
-        errors: &str,
+        errors: Name<'_>,
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.text_of(py, ids, errors, skip_special_tokens)
+        self.text_of(py, ids, &errors, skip_special_tokens)
     }
 
     /// The text of each row of ids. Options and errors: see `decode`.
@@ -48,15 +52,18 @@ impl CoreTokenizer {
     ///     >>> import bytepair as bp
     ///     >>> bp.train({"low": 5}, vocab_size=258).decode_batch([[257], []])
     ///     ['low', '']
-    #[pyo3(signature = (rows, errors="replace", *, skip_special_tokens=false))]
+    #[pyo3(
+        signature = (rows, errors=Name::of("replace"), *, skip_special_tokens=false),
+        text_signature = "($self, rows, errors='replace', *, skip_special_tokens=False)"
+    )]
     fn decode_batch<'py>(
         &self,
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
-        errors: &str,
+        errors: Name<'_>,
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let texts = rows.try_iter()?.map(|ids| self.text_of(py, &ids?, errors, skip_special_tokens));
+        let texts = rows.try_iter()?.map(|ids| self.text_of(py, &ids?, &errors, skip_special_tokens));
         PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -123,7 +130,7 @@ impl CoreTokenizer {
         }
         let decode = |ids: &[u32]| detached(py, ids.len(), || self.inner.decode(ids, skip_special_tokens));
         // An array is borrowed without a copy. The check for `dtype` comes first, because extraction imports numpy.
-        if ids.hasattr("dtype")? && import_numpy(py).is_ok() {
+        if ids.hasattr("dtype")? && has_numpy(py)? {
             if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
                 return match array.as_slice() {
                     Ok(ids) => decode(ids),
@@ -164,14 +171,14 @@ impl CoreTokenizer {
     /// The bytes of the ids from any iterable.
     fn bytes_of_any(&self, py: Python<'_>, ids: &Bound<'_, PyAny>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
         // A length is a claim until that many ids have come, each of which is looked at before the next.
-        let mut decoder = self.inner.decoder(ids.len().unwrap_or(0).min(UNITS_TO_DETACH), skip_special_tokens);
+        let length = match ids.len() {
+            Err(error) if !error.is_instance_of::<PyTypeError>(py) => return Err(error),
+            length => length.unwrap_or(0),
+        };
+        let mut decoder = self.inner.decoder(length.min(UNITS_TO_DETACH), skip_special_tokens);
         for (row, id) in ids.try_iter()?.enumerate() {
-            let id = id?;
-            let invalid = || raise(py, self.inner.invalid_id(&id).row(row));
-            let number = id
-                .extract()
-                .map_err(|error: PyErr| if error.is_instance_of::<PyTypeError>(py) { error } else { invalid() })?;
-            decoder.push(&[number]).map_err(|_| invalid())?;
+            let id = self.id_of(&id?).map_err(|error| in_row(py, error, row))?;
+            decoder.push(&[id]).map_err(|_| raise(py, self.inner.invalid_id(id).row(row)))?;
         }
         Ok(self.inner.without_prefix(decoder.finish()))
     }

@@ -1,14 +1,14 @@
 //! Ids in parts -> text, as Python classes: for one sequence, and for many in rows.
 
-use std::borrow::Cow;
-
+use bytepair_core::Error;
 use bytepair_core::pipeline::TextStream;
-use bytepair_core::{Error, Tokenizer};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::busy::{alone, shared};
 use crate::errors::{in_row, raise};
+use crate::ints::number;
 use crate::tokenizer::CoreTokenizer;
 
 /// In a batch, the id that means no id.
@@ -43,31 +43,34 @@ impl DecodeStream {
     ///     >>> stream = bp.train({"low": 5}, vocab_size=258).decode_stream()
     ///     >>> stream.push(257), stream.push([32, 257, 0xC3]), stream.pending
     ///     ('low', ' low', b'\xc3')
-    fn push<'py>(&mut self, py: Python<'py>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
-        let Self { tokenizer, skip_special_tokens, stream } = self;
+    fn push<'py>(slf: &Bound<'py, Self>, ids: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let Self { tokenizer, skip_special_tokens, stream } = &mut *this;
         let core = tokenizer.get();
-        let text = match ids.extract::<u32>() {
+        let text = match core.id_of(ids) {
             Ok(id) => {
                 stream.push(&core.inner, &[id], *skip_special_tokens).map_err(|error| Error { row: None, ..error })
             }
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 stream.push(&core.inner, &core.ids_of(py, ids)?, *skip_special_tokens)
             }
-            Err(_) => return Err(raise(py, core.inner.invalid_id(ids))),
+            Err(error) => return Err(error),
         };
         text.map(|text| PyString::new(py, &text)).map_err(|error| raise(py, error))
     }
 
     /// Ends the sequence and returns the remaining text: U+FFFD for half a character, else nothing. The stream is then ready
     /// for another sequence.
-    fn finish(&mut self) -> String {
-        self.stream.flush(&self.tokenizer.get().inner)
+    fn finish(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let mut this = alone(slf)?;
+        let Self { tokenizer, stream, .. } = &mut *this;
+        Ok(stream.flush(&tokenizer.get().inner))
     }
 
     /// The pending bytes: the start of a character.
     #[getter]
-    fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.stream.pending())
+    fn pending<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(slf.py(), shared(slf)?.stream.pending()))
     }
 }
 
@@ -85,15 +88,19 @@ impl DecodeStreamBatch {
     }
 
     fn row(&self, row: &Bound<'_, PyAny>) -> PyResult<usize> {
-        let found = match row.extract::<usize>() {
-            Err(error) if error.is_instance_of::<PyTypeError>(row.py()) => return Err(error),
-            found => found.ok().filter(|&row| row < self.streams.len()),
+        let rows = self.streams.len();
+        let shown = match number(row)? {
+            Ok(number) => match usize::try_from(number) {
+                Ok(row) if row < rows => return Ok(row),
+                _ => number.to_string(),
+            },
+            Err(large) => large,
         };
-        found.ok_or_else(|| PyIndexError::new_err(format!("row {row} of {}", self.streams.len())))
+        Err(PyIndexError::new_err(format!("row {shown} of {rows}")))
     }
 
     /// The rows of a call; all rows if it names none.
-    fn rows(&self, rows: Option<&Bound<'_, PyAny>>) -> PyResult<Cow<'_, [usize]>> {
+    fn rows(&self, rows: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
         match rows {
             None => Ok((0..self.streams.len()).collect()),
             Some(rows) => rows.try_iter()?.map(|row| self.row(&row?)).collect(),
@@ -127,18 +134,18 @@ impl DecodeStreamBatch {
     ///     ['b']
     #[pyo3(signature = (ids, rows=None))]
     fn push<'py>(
-        &mut self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         ids: &Bound<'py, PyAny>,
         rows: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let rows = self.rows(rows)?.into_owned();
-        let core = &self.tokenizer.get().inner;
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let rows = this.rows(rows)?;
+        let Self { tokenizer, skip_special_tokens, streams } = &mut *this;
+        let core = tokenizer.get();
         let given = Given::read(core, ids, &rows)?;
         let texts = rows.iter().enumerate().map(|(at, &row)| {
-            let stream = &mut self.streams[row];
-            let ids = given.of(at);
-            let text = stream.push(core, ids, self.skip_special_tokens).map_err(|error| raise(py, error))?;
+            let pushed = streams[row].push(&core.inner, given.of(at), *skip_special_tokens);
+            let text = pushed.map_err(|error| raise(py, error))?;
             Ok(PyString::new(py, &text))
         });
         PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
@@ -147,36 +154,39 @@ impl DecodeStreamBatch {
     /// Ends the sequence of one row, or without one of every row, and returns the remaining text: U+FFFD for half a
     /// character, else nothing. The row is then ready for another sequence.
     #[pyo3(signature = (row=None))]
-    fn finish<'py>(&mut self, py: Python<'py>, row: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        let core = &self.tokenizer.get().inner;
+    fn finish<'py>(slf: &Bound<'py, Self>, row: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let row = row.map(|row| this.row(row)).transpose()?;
+        let Self { tokenizer, streams, .. } = &mut *this;
+        let core = &tokenizer.get().inner;
         if let Some(row) = row {
-            let row = self.row(row)?;
-            return Ok(PyString::new(py, &self.streams[row].flush(core)).into_any());
+            return Ok(PyString::new(py, &streams[row].flush(core)).into_any());
         }
-        Ok(PyList::new(py, self.streams.iter_mut().map(|stream| stream.flush(core)))?.into_any())
+        Ok(PyList::new(py, streams.iter_mut().map(|stream| stream.flush(core)))?.into_any())
     }
 
     /// Drops the pending bytes of one row, or without one of every row: for a sequence that is abandoned.
     #[pyo3(signature = (row=None))]
-    fn reset(&mut self, row: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    fn reset(slf: &Bound<'_, Self>, row: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let mut this = alone(slf)?;
         match row {
             Some(row) => {
-                let row = self.row(row)?;
-                self.streams[row] = TextStream::default();
+                let row = this.row(row)?;
+                this.streams[row] = TextStream::default();
             }
-            None => self.streams.fill(TextStream::default()),
+            None => this.streams.fill(TextStream::default()),
         }
         Ok(())
     }
 
     /// The pending bytes of each row: the start of a character.
     #[getter]
-    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.streams.iter().map(|stream| PyBytes::new(py, stream.pending())))
+    fn pending<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(slf.py(), shared(slf)?.streams.iter().map(|stream| PyBytes::new(slf.py(), stream.pending())))
     }
 
-    fn __len__(&self) -> usize {
-        self.streams.len()
+    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
+        Ok(shared(slf)?.streams.len())
     }
 }
 
@@ -188,7 +198,7 @@ struct Given {
 }
 
 impl Given {
-    fn read(core: &Tokenizer, given: &Bound<'_, PyAny>, rows: &[usize]) -> PyResult<Self> {
+    fn read(core: &CoreTokenizer, given: &Bound<'_, PyAny>, rows: &[usize]) -> PyResult<Self> {
         let py = given.py();
         // `tolist` converts an array or tensor of any type and dimension in one call.
         let given = match given.cast_exact::<PyList>() {
@@ -219,14 +229,18 @@ impl Given {
     }
 
     /// Appends an id unless it is -1; false if it is not a number.
-    fn take(&mut self, core: &Tokenizer, id: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let number = match id.extract::<i64>() {
-            Err(error) if error.is_instance_of::<PyTypeError>(id.py()) => return Ok(false),
-            number => number.ok(),
+    fn take(&mut self, core: &CoreTokenizer, id: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = id.py();
+        let number = match number(id) {
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => return Ok(false),
+            number => number?,
         };
-        if number != Some(NO_ID) {
-            let known = number.and_then(|id| u32::try_from(id).ok()).filter(|&id| core.token_bytes(id).is_some());
-            self.ids.push(known.ok_or_else(|| raise(id.py(), core.invalid_id(id)))?);
+        if number != Ok(NO_ID) {
+            let id = core.id_from(py, number)?;
+            if core.inner.token_bytes(id).is_none() {
+                return Err(raise(py, core.inner.invalid_id(id)));
+            }
+            self.ids.push(id);
         }
         Ok(true)
     }

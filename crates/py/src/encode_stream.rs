@@ -9,8 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::arrays::{array, import_numpy};
+use crate::busy::alone;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
+use crate::strings::exact;
 use crate::text::{moved, utf8, without_half};
 use crate::tokenizer::CoreTokenizer;
 
@@ -63,7 +65,8 @@ impl EncodeStream {
     /// Raises:
     ///     SpecialTokenError: As `Tokenizer.encode`, as soon as the error is certain; the other errors as well. Places are in
     ///         the whole text. The stream cannot be used after an error.
-    fn push<'py>(&mut self, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    fn push<'py>(slf: &Bound<'py, Self>, part: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let mut this = alone(slf)?;
         let (py, is_bytes) = (part.py(), part.is_instance_of::<PyBytes>());
         if !is_bytes && !part.is_instance_of::<PyString>() {
             return Err(PyTypeError::new_err(format!(
@@ -71,42 +74,43 @@ impl EncodeStream {
                 part.get_type().name()?
             )));
         }
-        if *self.is_bytes.get_or_insert(is_bytes) != is_bytes {
+        if *this.is_bytes.get_or_insert(is_bytes) != is_bytes {
             return Err(PyTypeError::new_err("the parts of a text are all str or all bytes"));
         }
         if let Ok(bytes) = part.cast::<PyBytes>() {
-            return self.take(py, &[Given::Bytes(bytes.as_bytes())]);
+            return this.take(py, &[Given::Bytes(bytes.as_bytes())]);
         }
-        let part = match self.half.take() {
-            Some(half) => half.bind(py).add(part)?,
+        let part = match this.half.take() {
+            Some(half) => half.bind(py).add(exact(part.cast()?)?)?,
             None => part.clone(),
         };
         if let Ok(text) = part.cast::<PyString>()?.to_str() {
-            return self.take(py, &[Given::Text(text)]);
+            return this.take(py, &[Given::Text(text)]);
         }
-        let part = match self.on_invalid {
+        let part = match this.on_invalid {
             OnInvalid::Replace => {
                 let (part, half) = without_half(part.cast()?)?;
-                self.half = half.map(Bound::unbind);
+                this.half = half.map(Bound::unbind);
                 part.into_any()
             }
             OnInvalid::Strict => part,
         };
-        let text = utf8(&part, self.on_invalid).map_err(|error| {
-            self.failed = true;
-            moved(py, error, self.stream.length())
+        let text = utf8(&part, this.on_invalid).map_err(|error| {
+            this.failed = true;
+            moved(py, error, this.stream.length())
         })?;
-        self.take(py, &[Given::Text(&text)])
+        this.take(py, &[Given::Text(&text)])
     }
 
     /// Ends the text and returns the remaining ids. The stream is then ready for another text.
     ///
     /// Raises:
     ///     EncodeError: As `push`, and for a text that ends inside a character.
-    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let half = self.half.take().map(|half| half.into_bound(py));
-        let rest = half.as_ref().map_or(Ok(Cow::Borrowed("")), |half| utf8(half, self.on_invalid))?;
-        self.take(py, &[Given::Text(&rest), Given::End])
+    fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let half = this.half.take().map(|half| half.into_bound(py));
+        let rest = half.as_ref().map_or(Ok(Cow::Borrowed("")), |half| utf8(half, this.on_invalid))?;
+        this.take(py, &[Given::Text(&rest), Given::End])
     }
 }
 

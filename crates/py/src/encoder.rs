@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyList};
 use crate::arrays::{array, import_numpy};
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy};
+use crate::strings::Name;
 use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
 
@@ -195,7 +196,7 @@ impl CoreTokenizer {
     ///     >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259)
     ///     >>> tok.encoder("backtrack").encode_piece(b"lower low")
     ///     [257, 258, 32, 257]
-    fn encoder(slf: Bound<'_, Self>, name: &str) -> PyResult<Encoder> {
-        Encoder::new(slf.py(), slf.clone().unbind(), name)
+    fn encoder(slf: Bound<'_, Self>, name: Name<'_>) -> PyResult<Encoder> {
+        Encoder::new(slf.py(), slf.clone().unbind(), &name)
     }
 }

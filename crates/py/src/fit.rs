@@ -10,6 +10,7 @@ use crate::errors::{in_row, raise};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
 use crate::run::detached;
+use crate::strings::Name;
 use crate::tokenizer::CoreTokenizer;
 
 /// Parses `side`, the end of a text to keep.
@@ -53,19 +54,19 @@ impl CoreTokenizer {
     ///     >>> tok.fit("low lower", 3), tok.fit("low lower", 3, side="right")
     ///     ('low low', ' lower')
     #[pyo3(
-        signature = (text, limit, side="left", *, special=None, added=Added::Match, errors=OnInvalid::Strict),
+        signature = (text, limit, side=Name::of("left"), *, special=None, added=Added::Match, errors=OnInvalid::Strict),
         text_signature = "($self, text, limit, side='left', *, special='raise', added='match', errors='strict')"
     )]
     fn fit<'py>(
         &self,
         text: &Bound<'py, PyAny>,
         limit: u64,
-        side: &str,
+        side: Name<'_>,
         special: Option<&Bound<'py, PyAny>>,
         added: Added,
         errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (side, policy) = (by_name(side)?, OwnedPolicy::new(&self.inner, special, added)?);
+        let (side, policy) = (by_name(&side)?, OwnedPolicy::new(&self.inner, special, added)?);
         let readable = Readable::new(text, errors)?;
         let job = || self.inner.fit(&readable.text, policy.borrowed(), limit, side);
         let fit = detached(text.py(), readable.text.len(), job)?;
@@ -79,20 +80,20 @@ impl CoreTokenizer {
     ///     >>> bp.train({"low": 5}, vocab_size=258).fit_batch(["low low", "", "slow"], 1)
     ///     ['low', '', 's']
     #[pyo3(
-        signature = (texts, limit, side="left", *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
+        signature = (texts, limit, side=Name::of("left"), *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
         text_signature = "($self, texts, limit, side='left', *, special='raise', added='match', errors='strict', threads=None)"
     )]
     fn fit_batch<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
         limit: u64,
-        side: &str,
+        side: Name<'_>,
         special: Option<&Bound<'py, PyAny>>,
         added: Added,
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let (side, policy) = (by_name(side)?, OwnedPolicy::new(&self.inner, special, added)?);
+        let (side, policy) = (by_name(&side)?, OwnedPolicy::new(&self.inner, special, added)?);
         let py = texts.py();
         if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call fit"));

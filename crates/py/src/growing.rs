@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::busy::{alone, shared};
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy};
 use crate::run::detached;
@@ -72,74 +73,78 @@ impl Appender {
 #[pymethods]
 impl Appender {
     /// Appends text. ``bytes`` of UTF-8 may end inside a character, whose start is held in ``pending``.
-    fn append(&mut self, text: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = text.py();
+    fn append(slf: &Bound<'_, Self>, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, mut this) = (text.py(), alone(slf)?);
+        let Self { on_invalid, inner, new, .. } = &mut *this;
         let appended = if let Ok(bytes) = text.cast::<PyBytes>() {
             let bytes = bytes.as_bytes();
-            self.new += bytes.len();
-            match self.on_invalid {
-                OnInvalid::Strict => self.inner.append_bytes(bytes),
+            *new += bytes.len();
+            match on_invalid {
+                OnInvalid::Strict => inner.append_bytes(bytes),
                 OnInvalid::Replace => {
-                    self.inner.append_lossy(bytes);
+                    inner.append_lossy(bytes);
                     Ok(())
                 }
             }
         } else {
-            let text = utf8(text, self.on_invalid)?;
-            self.new += text.len();
-            if matches!(self.on_invalid, OnInvalid::Replace) && !text.is_empty() {
-                self.inner.replace_pending();
+            let text = utf8(text, *on_invalid)?;
+            *new += text.len();
+            if matches!(on_invalid, OnInvalid::Replace) && !text.is_empty() {
+                inner.replace_pending();
             }
-            self.inner.append(&text)
+            inner.append(&text)
         };
         appended.map_err(|error| raise(py, error))
     }
 
     /// The number of ids of the text so far: `tok.count(appender.text)`.
-    fn count(&mut self, py: Python<'_>) -> PyResult<u64> {
-        let Self { tokenizer, policy, inner, new, .. } = self;
+    fn count(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let Self { tokenizer, policy, inner, new, .. } = &mut *this;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || inner.count(tokenizer, policy))
     }
 
     /// The ids of the text so far: `tok.encode(appender.text)`.
-    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
+    fn ids<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let this = shared(slf)?;
+        ids(slf.py(), this.tokenizer.get(), this.inner.text(), &this.policy)
     }
 
     /// The current end of the text, to roll back to.
-    fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
-        let Self { tokenizer, policy, inner, new, .. } = self;
+    fn mark(slf: &Bound<'_, Self>) -> PyResult<Mark> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let Self { tokenizer, policy, inner, new, .. } = &mut *this;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Back(mark)))
     }
 
     /// Removes the text appended since a mark; a mark can be used again. ValueError if the mark is of another text, or its
     /// own place was rolled back.
-    fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
+    fn rollback(slf: &Bound<'_, Self>, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Back(mark)) = mark.get() else { return Err(lost()) };
-        self.inner.rollback(mark).then_some(()).ok_or_else(lost)
+        alone(slf)?.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
     /// Whether the text would have at most `limit` ids with this one appended. Does not change the text.
-    fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
-        let py = text.py();
-        let text = utf8(text, self.on_invalid)?;
-        let Self { tokenizer, policy, inner, new, .. } = self;
+    fn fits(slf: &Bound<'_, Self>, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
+        let (py, mut this) = (text.py(), alone(slf)?);
+        let Self { tokenizer, policy, on_invalid, inner, new } = &mut *this;
+        let text = utf8(text, *on_invalid)?;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
     }
 
     /// The text so far, of whole characters.
     #[getter]
-    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        PyString::new(py, self.inner.text())
+    fn text<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(slf.py(), shared(slf)?.inner.text()))
     }
 
     /// The start of a character whose end has not been appended.
     #[getter]
-    fn pending<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.inner.pending())
+    fn pending<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(slf.py(), shared(slf)?.inner.pending()))
     }
 }
 
@@ -152,52 +157,56 @@ impl Prepender {
 #[pymethods]
 impl Prepender {
     /// Prepends text: ``str``, or ``bytes`` of UTF-8 that are whole characters.
-    fn prepend(&mut self, text: &Bound<'_, PyAny>) -> PyResult<()> {
-        let text = utf8(text, self.on_invalid)?;
-        self.new += text.len();
-        self.inner.prepend(&text);
+    fn prepend(slf: &Bound<'_, Self>, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut this = alone(slf)?;
+        let text = utf8(text, this.on_invalid)?;
+        this.new += text.len();
+        this.inner.prepend(&text);
         Ok(())
     }
 
     /// The number of ids of the text so far: `tok.count(prepender.text)`.
-    fn count(&mut self, py: Python<'_>) -> PyResult<u64> {
-        let Self { tokenizer, policy, inner, new, .. } = self;
+    fn count(slf: &Bound<'_, Self>) -> PyResult<u64> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let Self { tokenizer, policy, inner, new, .. } = &mut *this;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || inner.count(tokenizer, policy))
     }
 
     /// The ids of the text so far: `tok.encode(prepender.text)`.
-    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        ids(py, self.tokenizer.get(), self.inner.text(), &self.policy)
+    fn ids<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let this = shared(slf)?;
+        ids(slf.py(), this.tokenizer.get(), this.inner.text(), &this.policy)
     }
 
     /// The current front of the text, to roll back to.
-    fn mark(&mut self, py: Python<'_>) -> PyResult<Mark> {
-        let Self { tokenizer, policy, inner, new, .. } = self;
+    fn mark(slf: &Bound<'_, Self>) -> PyResult<Mark> {
+        let (py, mut this) = (slf.py(), alone(slf)?);
+        let Self { tokenizer, policy, inner, new, .. } = &mut *this;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new), || Ok(inner.mark(tokenizer, policy))).map(|mark| Mark(Moment::Front(mark)))
     }
 
     /// Removes the text prepended since a mark; a mark can be used again. ValueError if the mark is of another text, or its
     /// own place was rolled back.
-    fn rollback(&mut self, mark: &Bound<'_, Mark>) -> PyResult<()> {
+    fn rollback(slf: &Bound<'_, Self>, mark: &Bound<'_, Mark>) -> PyResult<()> {
         let Mark(Moment::Front(mark)) = mark.get() else { return Err(lost()) };
-        self.inner.rollback(mark).then_some(()).ok_or_else(lost)
+        alone(slf)?.inner.rollback(mark).then_some(()).ok_or_else(lost)
     }
 
     /// Whether the text would have at most `limit` ids with this one prepended. Does not change the text.
-    fn fits(&mut self, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
-        let py = text.py();
-        let text = utf8(text, self.on_invalid)?;
-        let Self { tokenizer, policy, inner, new, .. } = self;
+    fn fits(slf: &Bound<'_, Self>, text: &Bound<'_, PyAny>, limit: u64) -> PyResult<bool> {
+        let (py, mut this) = (text.py(), alone(slf)?);
+        let Self { tokenizer, policy, on_invalid, inner, new } = &mut *this;
+        let text = utf8(text, *on_invalid)?;
         let (tokenizer, policy) = (&tokenizer.get().inner, policy.borrowed());
         detached(py, std::mem::take(new) + text.len(), || inner.fits(tokenizer, policy, &text, limit))
     }
 
     /// The text so far.
     #[getter]
-    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        PyString::new(py, self.inner.text())
+    fn text<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(slf.py(), shared(slf)?.inner.text()))
     }
 }
 

@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyMemoryView, PySlice, PyString};
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy};
 use crate::readable::{Readable, byte_of};
+use crate::strings::exact;
 use crate::tokenizer::CoreTokenizer;
 
 /// The index of a text that is not ASCII keeps the place of one in this many characters.
@@ -93,8 +94,11 @@ impl TextIndex {
             let utf8 = &*readable.text;
             let index = py.detach(|| Index::new(inner, utf8, policy.borrowed())).map_err(|error| raise(py, error))?;
             places = Vec::new();
-            length = text.len()?;
             let is_characters = text.is_instance_of::<PyString>();
+            length = match text.cast::<PyString>() {
+                Ok(text) => exact(text)?.len()?,
+                Err(_) => text.cast::<PyBytes>()?.as_bytes().len(),
+            };
             if is_characters && !utf8.is_ascii() {
                 places = utf8.char_indices().map(|(at, _)| at).step_by(APART).collect();
             }

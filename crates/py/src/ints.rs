@@ -7,6 +7,19 @@ use pyo3::types::{PyInt, PyList};
 /// The number of ids on a page; a page is allocated when one of its ids is first needed.
 const PAGE: usize = 512;
 
+/// The number of an id: what it is, or its spelling if it is too large for one. What its `__index__` raises is raised.
+pub(crate) fn number(id: &Bound<'_, PyAny>) -> PyResult<Result<i64, String>> {
+    static INDEX: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let int = match id.cast::<PyInt>() {
+        Ok(int) => int.clone(),
+        Err(_) => INDEX.import(id.py(), "operator", "index")?.call1((id,))?.cast_into()?,
+    };
+    Ok(int.extract::<i64>().map_err(|_| match int.extract::<i128>() {
+        Ok(large) => large.to_string(),
+        Err(_) => "of more than 128 bits".to_owned(),
+    }))
+}
+
 type Page = Box<[PyOnceLock<Py<PyInt>>]>;
 
 /// The ints of ids below a bound, made on first use.

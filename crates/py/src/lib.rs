@@ -12,6 +12,7 @@
 
 mod arrays;
 mod buffer;
+mod busy;
 mod chunks;
 mod columns;
 mod count;
@@ -34,6 +35,7 @@ mod run;
 mod sample;
 mod signals;
 mod stages;
+mod strings;
 mod text;
 mod tokenizer;
 mod training;
@@ -49,6 +51,8 @@ mod _core {
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
     use pyo3::types::{IntoPyDict, PyMappingProxy};
+
+    use crate::strings::Name;
 
     #[pymodule_export]
     use crate::buffer::{encode_buffer, find_all, json_fields};
@@ -106,8 +110,8 @@ mod _core {
 
     /// Whether a split pattern matches the empty text; PatternError if it does not compile.
     #[pyfunction]
-    fn matches_nothing(py: Python<'_>, pattern: &str) -> PyResult<bool> {
-        let pattern = bytepair_core::split::Pattern::new(pattern);
+    fn matches_nothing(py: Python<'_>, pattern: Name<'_>) -> PyResult<bool> {
+        let pattern = bytepair_core::split::Pattern::new(&pattern);
         pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
     }
 

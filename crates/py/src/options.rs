@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::errors::raise;
+use crate::strings::Name;
 
 /// `errors`: how text that is not Unicode is treated.
 #[derive(Clone, Copy)]
@@ -31,7 +32,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for OnInvalid {
     type Error = PyErr;
 
     fn extract(errors: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        Self::parse(errors.extract()?)
+        Self::parse(&Name::extract(errors)?)
     }
 }
 
@@ -94,7 +95,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Added {
     type Error = PyErr;
 
     fn extract(added: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        Ok(match added.extract()? {
+        Ok(match Name::extract(added)?.as_str() {
             "match" => Self::Match,
             "text" => Self::Text,
             "raise" => Self::Raise,
@@ -136,7 +137,7 @@ impl OwnedPolicy {
     pub(crate) fn new(tokenizer: &Tokenizer, special: Option<&Bound<'_, PyAny>>, added: Added) -> PyResult<Self> {
         let Some(special) = special else { return Ok(Self { special: Special::Raise, added }) };
         if let Ok(special) = special.cast::<PyString>() {
-            let special = match special.to_str()? {
+            let special = match Name::extract(special.as_any().as_borrowed())?.as_str() {
                 "raise" => Special::Raise,
                 "text" => Special::Text,
                 "allow" => Special::Allow,
@@ -151,8 +152,9 @@ impl OwnedPolicy {
         }
         let mut ids = HashSet::new();
         for name in special.try_iter()? {
-            let name: String = name?.extract()?;
-            let Some(token) = tokenizer.added_token(&name).filter(|token| token.special) else {
+            let name = name?;
+            let name = Name::extract(name.as_borrowed())?.as_str();
+            let Some(token) = tokenizer.added_token(name).filter(|token| token.special) else {
                 let error =
                     Error::new(Kind::SpecialToken, format!("{name:?} is not a special token of this tokenizer"));
                 let error = error.remedy("name some of tok.special_tokens").cli_remedy("bytepair inspect lists them");

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyString};
 
 use crate::options::OnInvalid;
+use crate::strings::exact;
 use crate::text::{is_high_surrogate, utf8};
 
 /// U+FFFD in UTF-8.
@@ -72,7 +73,10 @@ impl<'a> Readable<'a> {
         if let Units::Replaced { .. } = self.units {
             let mut places = self.places();
             let (start, end) = (places.given(range.start), places.given(range.end));
-            return given.get_item(PySlice::new(py, start.cast_signed(), end.cast_signed(), 1));
+            if let Ok(bytes) = given.cast::<PyBytes>() {
+                return Ok(PyBytes::new(py, &bytes.as_bytes()[start..end]).into_any());
+            }
+            return exact(given.cast()?)?.get_item(PySlice::new(py, start.cast_signed(), end.cast_signed(), 1));
         }
         let part = &self.text[range];
         Ok(if given.is_instance_of::<PyBytes>() {
@@ -180,8 +184,10 @@ fn replaced_bytes(bytes: &[u8]) -> Units {
 
 /// The places of a `str` with surrogates, of which two halves that meet are one character.
 fn replaced_characters(given: &Bound<'_, PyAny>) -> PyResult<Units> {
-    let encoded: Vec<u8> = given.call_method1("encode", ("utf-32-le", "surrogatepass"))?.extract()?;
-    let mut units = encoded.chunks_exact(4).map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]));
+    let encoded = exact(given.cast()?)?.call_method1("encode", ("utf-32-le", "surrogatepass"))?;
+    let encoded = encoded.cast::<PyBytes>()?;
+    let mut units =
+        encoded.as_bytes().chunks_exact(4).map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]));
     let (mut places, mut byte, mut given) = (Vec::new(), 0, 0);
     let mut next = units.next();
     while let Some(unit) = next {

@@ -9,6 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::strings::{Name, Names};
 
 /// A normalized text, and where each character of it came from.
 #[derive(IntoPyObject)]
@@ -45,7 +46,8 @@ pub(crate) fn parsed<T>(steps: &[String], parse: impl Fn(&str) -> Result<T>) -> 
 ///     ('_ab', [(0, 1), (0, 1), (1, 2)])
 #[pyfunction]
 #[pyo3(signature = (steps, text, offsets = false))]
-pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets: bool) -> PyResult<Normalized> {
+pub(crate) fn normalize(py: Python<'_>, steps: Names, text: Name<'_>, offsets: bool) -> PyResult<Normalized> {
+    let (steps, text) = (steps.0, text.as_str());
     let made = py.detach(|| {
         let steps = parsed(&steps, Normalizer::parse)?;
         if !offsets {
@@ -83,14 +85,15 @@ pub(crate) fn normalize(py: Python<'_>, steps: Vec<String>, text: &str, offsets:
 #[pyo3(signature = (steps, text, normalizers = None))]
 pub(crate) fn pre_tokenize(
     py: Python<'_>,
-    steps: Vec<String>,
-    text: &str,
-    normalizers: Option<Vec<String>>,
+    steps: Names,
+    text: Name<'_>,
+    normalizers: Option<Names>,
 ) -> PyResult<Vec<Piece>> {
+    let (steps, text, normalizers) = (steps.0, text.as_str(), normalizers.map_or(Vec::new(), |names| names.0));
     let made = py.detach(|| {
         let steps = parsed(&steps, PreTokenizer::parse)?;
         let mut aligned = Aligned::traced(text)?;
-        let normalizers = parsed(&normalizers.unwrap_or_default(), Normalizer::parse)?;
+        let normalizers = parsed(&normalizers, Normalizer::parse)?;
         normalizers.iter().try_for_each(|step| step.apply_aligned(&mut aligned))?;
         let mut cut = PreTokenized::new(aligned);
         steps.iter().try_for_each(|step| step.apply(&mut cut, true))?;
@@ -119,7 +122,8 @@ pub(crate) fn pre_tokenize(
 ///     >>> decode_tokens(["ByteFallback", "Fuse"], ["caf", "<0xC3>", "<0xA9>"])
 ///     'café'
 #[pyfunction]
-pub(crate) fn decode_tokens(py: Python<'_>, steps: Vec<String>, tokens: Vec<String>) -> PyResult<String> {
+pub(crate) fn decode_tokens(py: Python<'_>, steps: Names, tokens: Names) -> PyResult<String> {
+    let (steps, tokens) = (steps.0, tokens.0);
     let made = py.detach(|| bytepair_core::decode::decode_tokens(&parsed(&steps, TextDecoder::parse)?, tokens));
     made.map_err(|error| raise(py, error))
 }
@@ -148,7 +152,8 @@ impl Places {
 
 /// Checks a step of ``normalizer``, ``pre_tokenizer`` or ``decoder``; raises FormatError or PatternError.
 #[pyfunction]
-pub(crate) fn check_step(py: Python<'_>, stage: &str, step: &str) -> PyResult<()> {
+pub(crate) fn check_step(py: Python<'_>, stage: Name<'_>, step: Name<'_>) -> PyResult<()> {
+    let (stage, step) = (stage.as_str(), step.as_str());
     let checked = match stage {
         "normalizer" => Normalizer::parse(step).map(drop),
         "pre_tokenizer" => PreTokenizer::parse(step).map(drop),

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
+use bytepair_core::Error;
 use bytepair_core::pipeline::{Batch, Span};
-use bytepair_core::{Error, Kind};
-use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 
 use crate::errors::raise;
 use crate::options::OnInvalid;
+use crate::strings::{OwnedName, exact, lone_surrogate};
 
 /// A special token that the caller vouches for, next to untrusted text.
 ///
@@ -30,8 +31,8 @@ pub(crate) struct Control {
 #[pymethods]
 impl Control {
     #[new]
-    fn new(token: String) -> Self {
-        Self { token }
+    fn new(token: OwnedName) -> Self {
+        Self { token: token.0 }
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -48,10 +49,14 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyR
     if let Ok(text) = text.cast::<PyString>() {
         return match (text.to_str(), on_invalid) {
             (Ok(text), _) => Ok(Cow::Borrowed(text)),
-            (Err(error), OnInvalid::Strict) => Err(lone_surrogate(text, error)),
-            (Err(_), OnInvalid::Replace) => {
+            (Err(error), OnInvalid::Strict) => Err(match lone_surrogate(text, error) {
+                Ok(error) => raise(text.py(), error.or_replace()),
+                Err(error) => error,
+            }),
+            (Err(error), OnInvalid::Replace) => {
+                lone_surrogate(text, error)?;
                 // As UTF-16, so that two halves of one character meet.
-                let halves = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
+                let halves = exact(text)?.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
                 Ok(Cow::Owned(halves.call_method1("decode", ("utf-16-le", "replace"))?.extract()?))
             }
         };
@@ -79,12 +84,12 @@ pub(crate) fn is_high_surrogate(unit: u32) -> bool {
 pub(crate) fn without_half<'py>(
     text: &Bound<'py, PyString>,
 ) -> PyResult<(Bound<'py, PyString>, Option<Bound<'py, PyString>>)> {
-    let length = text.len()?;
-    let Some(last) = length.checked_sub(1) else { return Ok((text.clone(), None)) };
+    let text = exact(text)?;
+    let Some(last) = text.len()?.checked_sub(1) else { return Ok((text, None)) };
     let half = text.get_item(last)?;
     let unit: u32 = half.py().import("builtins")?.call_method1("ord", (&half,))?.extract()?;
     if !is_high_surrogate(unit) {
-        return Ok((text.clone(), None));
+        return Ok((text, None));
     }
     let rest = text.get_item(PySlice::new(text.py(), 0, last.cast_signed(), 1))?;
     Ok((rest.cast_into()?, Some(half.cast_into()?)))
@@ -102,25 +107,6 @@ pub(crate) fn moved(py: Python<'_>, error: PyErr, (bytes, characters): (usize, u
         }
     }
     error
-}
-
-fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
-    let py = text.py();
-    if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
-        return error;
-    }
-    let placed = || -> PyResult<Error> {
-        let character: usize = error.value(py).getattr("start")?.extract()?;
-        let before = text.get_item(PySlice::new(py, 0, character.cast_signed(), 1))?;
-        let surrogate = text.get_item(character)?.repr()?;
-        let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate {surrogate}")).or_replace();
-        let byte = before.cast::<PyString>()?.to_str()?.len();
-        Ok(Error { byte: Some(byte), character: Some(character), ..error })
-    };
-    match placed() {
-        Ok(error) => raise(py, error),
-        Err(error) => error,
-    }
 }
 
 /// The texts of a call, kept alive while they are used.

@@ -13,18 +13,18 @@ use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
 use bytepair_core::vocab::Semantics;
 use bytepair_core::{Error, Kind, Tokenizer, Vocab};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::columns::Columns;
-use crate::errors::raise;
-use crate::ints::Ints;
+use crate::errors::{in_row, raise};
+use crate::ints::{Ints, number};
 use crate::stages::parsed;
+use crate::strings::{Name, Names, OwnedName};
 
 /// Content, id, special, single_word, lstrip, rstrip, normalized.
-type AddedRow = (String, u32, bool, bool, bool, bool, bool);
+type AddedRow = (OwnedName, u32, bool, bool, bool, bool, bool);
 
 fn vocab(py: Python<'_>, tokens: Vec<&[u8]>, ids: &[u32], semantics: Semantics) -> PyResult<Vocab> {
     py.detach(|| Vocab::new(&tokens, ids, semantics)).map_err(|error| raise(py, error))
@@ -56,32 +56,32 @@ impl CoreTokenizer {
         columns: &Bound<'_, Columns>,
         ignore_merges: bool,
         added: Vec<AddedRow>,
-        normalizers: Vec<String>,
+        normalizers: Names,
         prefix_space: bool,
-        patterns: Vec<String>,
-        pre_tokenizers: Vec<String>,
-        decoders: Vec<String>,
-        model: Option<&str>,
+        patterns: Names,
+        pre_tokenizers: Names,
+        decoders: Names,
+        model: Option<Name<'_>>,
     ) -> PyResult<Self> {
         let columns = columns.get();
         let Columns { tokens, merges, scores, unreachable } = columns;
         let model = match model {
             None => Model::Bytes(vocab(py, tokens.tokens().collect(), &tokens.ids, columns.semantics(ignore_merges))?),
             Some(options) => py
-                .detach(|| Model::of_characters(tokens, merges.as_deref(), scores.as_deref(), options))
+                .detach(|| Model::of_characters(tokens, merges.as_deref(), scores.as_deref(), &options))
                 .map_err(|error| raise(py, error))?,
         };
         let added = added.into_iter().map(|(content, id, special, single_word, lstrip, rstrip, normalized)| {
-            AddedToken { content, id, special, single_word, lstrip, rstrip, normalized }
+            AddedToken { content: content.0, id, special, single_word, lstrip, rstrip, normalized }
         });
         let steps = || -> bytepair_core::Result<_> {
             let steps = Steps {
-                normalizers: parsed(&normalizers, Normalizer::parse)?,
+                normalizers: parsed(&normalizers.0, Normalizer::parse)?,
                 prefix_space,
-                pre_tokenizers: parsed(&pre_tokenizers, PreTokenizer::parse)?,
-                patterns: parsed(&patterns, Pattern::new)?,
+                pre_tokenizers: parsed(&pre_tokenizers.0, PreTokenizer::parse)?,
+                patterns: parsed(&patterns.0, Pattern::new)?,
             };
-            Ok((steps, parsed(&decoders, TextDecoder::parse)?))
+            Ok((steps, parsed(&decoders.0, TextDecoder::parse)?))
         };
         let (steps, decoders) = steps().map_err(|error| raise(py, error))?;
         let parts = Parts { model, unreachable: unreachable.clone(), added: added.collect(), steps, decoders };
@@ -98,8 +98,8 @@ impl CoreTokenizer {
     ///     >>> bp.train({"low": 5}, vocab_size=258).token_bytes(256)
     ///     b'lo'
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let token = id.extract().ok().and_then(|id| self.inner.token_bytes(id));
-        let token = token.ok_or_else(|| raise(py, self.inner.invalid_id(id)))?;
+        let id = self.id_of(id)?;
+        let token = self.inner.token_bytes(id).ok_or_else(|| raise(py, self.inner.invalid_id(id)))?;
         Ok(PyBytes::new(py, token))
     }
 
@@ -110,9 +110,9 @@ impl CoreTokenizer {
     ///     >>> bp.train({"low": 5}, vocab_size=258).token_id("lo")
     ///     256
     fn token_id(&self, py: Python<'_>, token: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let bytes = match token.cast::<PyString>() {
-            Ok(text) => text.to_str()?.as_bytes(),
-            Err(_) => token.cast::<PyBytes>()?.as_bytes(),
+        let bytes = match token.cast::<PyBytes>() {
+            Ok(bytes) => bytes.as_bytes(),
+            Err(_) => Name::extract(token.as_borrowed())?.as_str().as_bytes(),
         };
         self.inner.token_id(bytes).ok_or_else(|| {
             let error = Error::new(Kind::InvalidId, format!("{:?} is not a token", String::from_utf8_lossy(bytes)));
@@ -156,15 +156,26 @@ impl CoreTokenizer {
     pub(crate) fn ids_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let mut numbers = Vec::new();
         for (row, id) in ids.try_iter()?.enumerate() {
-            let id = id?;
-            numbers.push(id.extract().map_err(|error: PyErr| {
-                if error.is_instance_of::<PyTypeError>(py) {
-                    return error;
-                }
-                raise(py, self.inner.invalid_id(&id).row(row))
-            })?);
+            numbers.push(self.id_of(&id?).map_err(|error| in_row(py, error, row))?);
         }
         Ok(numbers)
+    }
+
+    /// An id as a number, not yet checked against the vocabulary; InvalidIdError if it cannot be one.
+    pub(crate) fn id_of(&self, id: &Bound<'_, PyAny>) -> PyResult<u32> {
+        self.id_from(id.py(), number(id)?)
+    }
+
+    /// The same of what [`number`] returned.
+    pub(crate) fn id_from(&self, py: Python<'_>, number: Result<i64, String>) -> PyResult<u32> {
+        let shown = match number {
+            Ok(number) => match u32::try_from(number) {
+                Ok(id) => return Ok(id),
+                Err(_) => number.to_string(),
+            },
+            Err(large) => large,
+        };
+        Err(raise(py, self.inner.invalid_id(shown)))
     }
 
     /// Ids from an optional argument, each checked to have a token.

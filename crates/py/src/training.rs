@@ -11,6 +11,7 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::counts::PieceCounts;
 use crate::options::Threads;
+use crate::strings::{Name, Names, OwnedName};
 use crate::tokenizer::CoreTokenizer;
 use crate::watch::{beside, watched};
 
@@ -33,9 +34,9 @@ pub(crate) fn learn<'py>(
     py: Python<'py>,
     counts: PyRef<'py, PieceCounts>,
     alphabet: Option<Symbols>,
-    end_of_word_suffix: Option<String>,
+    end_of_word_suffix: Option<OwnedName>,
     merges: usize,
-    ties: &str,
+    ties: Name<'_>,
     min_frequency: u64,
     max_token_length: Option<usize>,
     threads: Threads,
@@ -44,13 +45,13 @@ pub(crate) fn learn<'py>(
     tell: Py<PyAny>,
 ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u128)> {
     let ties =
-        Ties::by_name(ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {ties:?} is unknown")))?;
+        Ties::by_name(&ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {:?} is unknown", &*ties)))?;
     let max_token_length = max_token_length.unwrap_or(usize::MAX);
     let settings = Settings { merges, ties, min_frequency, max_token_length };
     let alphabet = match &alphabet {
         Some(Symbols::Bytes(order)) => Alphabet::Bytes(order.to_vec()),
         Some(Symbols::Tokens(tokenizer)) => Alphabet::Tokens(&tokenizer.get().inner),
-        None => Alphabet::Characters { end_of_word_suffix },
+        None => Alphabet::Characters { end_of_word_suffix: end_of_word_suffix.map(|suffix| suffix.0) },
     };
     let threads = threads.number();
     let replay: Vec<_> = replay.into_iter().map(|(left, right, count)| Learned { left, right, count }).collect();
@@ -94,17 +95,17 @@ pub(crate) fn learn_wordpiece(
     py: Python<'_>,
     counts: PyRef<'_, PieceCounts>,
     vocab_size: usize,
-    score: &str,
-    special_tokens: Vec<String>,
-    prefix: String,
+    score: Name<'_>,
+    special_tokens: Names,
+    prefix: OwnedName,
     min_frequency: u64,
     limit_alphabet: Option<usize>,
     initial_alphabet: Vec<char>,
     bert: Option<(bool, bool, Option<bool>, bool)>,
     tell: Bound<'_, PyAny>,
 ) -> PyResult<Vec<String>> {
-    let score = wordpiece::Score::by_name(score)
-        .ok_or_else(|| PyValueError::new_err(format!("the score {score:?} is unknown")))?;
+    let score = wordpiece::Score::by_name(&score)
+        .ok_or_else(|| PyValueError::new_err(format!("the score {:?} is unknown", &*score)))?;
     let bert = bert.map(|(clean_text, handle_chinese_chars, strip_accents, lowercase)| Bert {
         clean_text,
         handle_chinese_chars,
@@ -114,8 +115,8 @@ pub(crate) fn learn_wordpiece(
     let settings = wordpiece::Settings {
         vocab_size,
         score,
-        special_tokens,
-        prefix,
+        special_tokens: special_tokens.0,
+        prefix: prefix.0,
         min_frequency,
         limit_alphabet,
         initial_alphabet,

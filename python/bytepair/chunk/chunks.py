@@ -137,7 +137,9 @@ def _streamed(stream: _core.ChunkStream, parts: Iterable[str] | Iterable[bytes])
 def _given(boundary: Callable[[Any], Iterable[int]], text: str | bytes) -> list[int]:
     """The places that a callable returns for a text, in order."""
     places = sorted({index(place) for place in boundary(text)})
-    if places and not 0 <= places[0] <= places[-1] <= len(text):
+    # A subclass can override its length.
+    length = str.__len__(text) if isinstance(text, str) else bytes.__len__(text)
+    if places and not 0 <= places[0] <= places[-1] <= length:
         wrong = places[0] if places[0] < 0 else places[-1]
-        raise ValueError(f"the boundary {wrong} is not in the text, which has places from 0 to {len(text)}")
+        raise ValueError(f"the boundary {wrong} is not in the text, which has places from 0 to {length}")
     return places
