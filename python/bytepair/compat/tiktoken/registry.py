@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from bytepair import files
 from bytepair.compat.tiktoken import core, load, splitting
 from bytepair.compat.tiktoken.core import Encoding
 from bytepair.formats import encodings
@@ -97,7 +98,7 @@ def _published(name: str) -> Encoding:
 def _is(path: Any, sha256: str) -> bool:
     """Whether a file exists with this SHA-256. Errors are ignored: the cache belongs to another library."""
     try:
-        return load.check_hash(path.read_bytes(), sha256)
+        return load.check_hash(files.read(path), sha256)
     except OSError:
         return False
 
