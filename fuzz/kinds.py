@@ -100,7 +100,7 @@ TEMPLATE = _step(
     pair=[{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
     special_tokens={"[CLS]": {"id": "[CLS]", "ids": [6], "tokens": ["[CLS]"]}},
 )
-ROBERTA = _step("RobertaProcessing", sep=["[SEP]", 7], cls=["[CLS]", 6], trim_offsets=True, add_prefix_space=False)
+ROBERTA = _step("RobertaProcessing", sep=["[SEP]", 5], cls=["[CLS]", 4], trim_offsets=True, add_prefix_space=False)
 
 
 def _split(behavior: str, **pattern: str) -> Table:

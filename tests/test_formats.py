@@ -313,7 +313,8 @@ def test_options_of_the_call_are_said_not_to_apply(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "says"),
     [
-        (b"", "x", "not a tokenizer in a format"),
+        (b"", "x", "the file is empty, not a tokenizer"),
+        (b"x", "x", "not a tokenizer in a format"),
         (b"GGUF\x03\x00\x00\x00", "x.gguf", "the file ends before"),
         (b"{", "x.json", "not JSON"),
         (b'{"model": ' + b"[" * 100_000, "x.json", "not JSON"),

@@ -233,7 +233,8 @@ def large() -> Iterator[tuple[str, bytes, int]]:
     rows = [kinds.added(chr(0x10000 + number), 50 + number) for number in range(20_000)]
     yield "many added tokens", file(added_tokens=rows), 16
     yield "arrays", nested(b"x", b"", 1_000_000), 8
-    units = struct.pack("<I", 3 * MEGABYTE) + bytes(3 * MEGABYTE) + b"a\0"
+    small = base64.b64decode(kinds.charsmap())
+    units = struct.pack("<I", 3 * MEGABYTE) + small[4:-2] + bytes(3 * MEGABYTE - len(small) + 6) + small[-2:]
     table = step("Precompiled", precompiled_charsmap=base64.b64encode(units).decode())
     yield "a table of three megabytes", of("normalizer", table), 8
     yield "a replacement of a megabyte", REFUSED["a replacement of a megabyte"][0], 8

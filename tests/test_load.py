@@ -6,6 +6,7 @@ import binascii
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -41,15 +42,15 @@ def read_slowly(data: bytes) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
             continue
         token, _, rank = line.partition(b" ")
         try:
-            id = int(rank)
             decoded = binascii.a2b_base64(token)
         except ValueError as error:
             raise broken(number, "is not a token in base64, a space and a rank") from error
         # Characters that Python skips in base64 are missing when encoded again.
-        if binascii.b2a_base64(decoded, newline=False) != token:
+        if binascii.b2a_base64(decoded, newline=False) != token or not rank:
             raise broken(number, "is not a token in base64, a space and a rank")
-        if not rank.isdigit() or id >= MOST_IDS:
-            raise broken(number, f"has the rank {id}, which is not an id")
+        if not re.fullmatch(rb"0|[1-9][0-9]{0,9}", rank) or int(rank) >= MOST_IDS:
+            raise broken(number, f"has the rank {repr(rank)[1:]}, which is not an id")
+        id = int(rank)
         if id in ranks:
             raise broken(number, f"has the rank {id}, which an earlier line has")
         if decoded in known:

@@ -429,8 +429,11 @@ def test_random_tables_are_refused_or_read_but_never_fatal() -> None:
         for _ in range(source.choice((1, 3, 200))):
             broken[source.randrange(4, 4 + min(size, 4096))] = source.randrange(256)
         steps = [step("Precompiled", precompiled_charsmap=base64.b64encode(bytes(broken)).decode())]
-        for text in source.sample(texts(1), 5):
-            assert normalize(steps, text, offsets=True)[0] == normalize(steps, text)
+        try:
+            for text in source.sample(texts(1), 5):
+                assert normalize(steps, text, offsets=True)[0] == normalize(steps, text)
+        except errors.FormatError as error:
+            assert "table of the normalizer Precompiled" in str(error)  # noqa: PT017
 
 
 def test_where_the_peer_panics_or_contradicts_itself() -> None:

@@ -2,9 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import re
 
 PLACES = ("file", "pointer", "line", "row", "character", "byte")
+
+
+_MOST_SHOWN = 1200
+"""Messages up to this many characters are shown as they are: the longest published split pattern fits."""
+
+_LONG_QUOTE = r'"(?:[^"\\]|\\.){200,}+"|\'(?:[^\'\\]|\\.){200,}+\''
+_BEGINNING = r"(?:[^\\]|\\.){1,100}"
+
+
+def brief(text: str) -> str:
+    """A message of bounded length: of long quotations in it the beginning and the length, of the rest both ends.
+
+    Example:
+        >>> brief("the token 'abc' is empty")
+        "the token 'abc' is empty"
+        >>> print(brief(f"the token {'ab' * 80_000!r} has two ids")[100:])
+        bababababa'... (160,000 characters) has two ids
+    """
+    if len(text) <= _MOST_SHOWN:
+        return text
+    # Few messages are long.
+    import re  # noqa: PLC0415
+
+    def beginning(quoted: re.Match[str]) -> str:
+        found = quoted.group()
+        # An escape is not cut.
+        shown = re.match(_BEGINNING, found, re.DOTALL)
+        return f"{shown.group() if shown else ''}{found[0]}... ({len(found) - 2:,} characters)"
+
+    text = re.sub(_LONG_QUOTE, beginning, text, flags=re.DOTALL)
+    if len(text) <= _MOST_SHOWN:
+        return text
+    return f"{text[:800]} ... ({len(text) - 1100:,} characters) ... {text[-300:]}"
 
 
 class BytepairError(Exception):
@@ -29,6 +65,7 @@ class BytepairError(Exception):
         unknown = where.keys() - set(PLACES)
         if unknown:
             raise TypeError(f"{sorted(unknown)[0]!r} is not a place of an error; places are {', '.join(PLACES)}")
+        what = brief(what)
         super().__init__(what)
         self.what = what
         self.remedy = remedy
@@ -54,7 +91,7 @@ class BytepairError(Exception):
         return self._with(self.remedy if self.cli_remedy is None else self.cli_remedy)
 
     def _with(self, remedy: str) -> str:
-        known = ", ".join(f"{name} {value}" for name, value in self._where().items() if value is not None)
+        known = ", ".join(f"{name} {brief(str(value))}" for name, value in self._where().items() if value is not None)
         return self.what + (f" ({known})" if known else "") + (f"; {remedy}" if remedy else "")
 
     def _where(self) -> dict[str, Any]:
@@ -136,3 +173,6 @@ class IntegrityError(BytepairError):
 
 class TokenizerWarning(UserWarning):
     """A call that succeeded with less than it was asked for: for example fewer tokens than ``vocab_size``."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(brief(message))

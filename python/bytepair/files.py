@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from bytepair.errors import ArtifactError
 
@@ -14,24 +16,99 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from mmap import mmap
 
+_PART = 1 << 20
+
 TEMPORARY = ".bytepair-"
 """The prefix of files that are being written; without a writer, such a file is of no use."""
 
+MOST_BYTES = 1 << 29
+"""The most bytes of a file that is read whole, unless a call allows more. Tokenizers have less than a tenth."""
+
+_most_bytes: ContextVar[int] = ContextVar("most_bytes", default=MOST_BYTES)
+
+_KINDS = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
+
+
+@contextmanager
+def at_most(size: int | None) -> Iterator[None]:
+    """Within it, files of up to `size` bytes are read whole; None changes nothing."""
+    token = None if size is None else _most_bytes.set(size)
+    try:
+        yield
+    finally:
+        if token is not None:
+            _most_bytes.reset(token)
+
 
 def read(path: Path) -> bytes:
-    """The bytes of a file.
+    """The bytes of a regular file; anything else, such as a pipe or a device, could go on for ever.
+
+    Raises:
+        ArtifactError: It cannot be read, is no regular file, or is larger than `at_most` and `MOST_BYTES` allow.
+    """
+    most = _most_bytes.get()
+    try:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            parts = [file.read(min(size, most) + 1)]
+            # A file can grow while it is read, and those of /proc state no size.
+            while parts[-1] and (size := sum(map(len, parts))) <= most:
+                parts.append(file.read(_PART))
+    except ArtifactError:
+        raise
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+    if size > most:
+        raise ArtifactError(
+            f"the file is larger than {most:,} bytes",
+            file=str(path),
+            remedy="is it a tokenizer? If so, allow more: bp.load(path, max_bytes=...)",
+            cli_remedy="is it a tokenizer? If so, allow more: --max-bytes N",
+        )
+    return b"".join(parts)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Opens a regular file for reading, without waiting for anything.
+
+    Raises:
+        ArtifactError: It is no regular file.
+        OSError: It cannot be opened.
+    """
+    # To open a pipe waits for its writer, and to open a device can do anything: the kind is known first. In between the
+    # path can change.
+    _check_regular(path, path.stat())
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        _check_regular(path, os.fstat(handle))
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _check_regular(path: Path, found: os.stat_result) -> None:
+    if stat.S_ISREG(found.st_mode):
+        return
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+    link = "a link to " if path.is_symlink() else ""
+    raise ArtifactError(
+        f"the path is {link}{kind}, not a regular file", file=str(path), remedy="name a regular file, or a folder"
+    )
+
+
+def read_parts(path: Path, size: int) -> Iterator[bytes]:
+    """The bytes of a file, or of whatever else can be read, in parts of `size`.
 
     Raises:
         ArtifactError: It cannot be read.
     """
-    try:
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from error
-
-
-def read_parts(path: Path, size: int) -> Iterator[bytes]:
-    """The bytes of a file in parts of `size`; errors as `read`."""
     try:
         with path.open("rb") as file:
             while part := file.read(size):
@@ -41,15 +118,21 @@ def read_parts(path: Path, size: int) -> Iterator[bytes]:
 
 
 def mapped(path: Path, magic: bytes) -> mmap | None:
-    """A file that begins with `magic`, mapped into memory; None if it begins otherwise. Errors as `read`."""
+    """A regular file of any size that begins with `magic`, mapped into memory; None if it begins otherwise.
+
+    Raises:
+        ArtifactError: It cannot be read, or is no regular file.
+    """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.read(len(magic)) != magic:
                 return None
             # Only mapped files need this import.
             import mmap  # noqa: PLC0415
 
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except ArtifactError:
+        raise
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
 

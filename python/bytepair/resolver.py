@@ -89,6 +89,7 @@ def load(
     partial_alphabet: bool = False,
     encodings: str | os.PathLike[str] | None = None,
     local_files_only: bool = False,
+    max_bytes: int | None = None,
 ) -> Tokenizer:
     """Loads a tokenizer by name or path.
 
@@ -101,6 +102,7 @@ def load(
         partial_alphabet: As for `Tokenizer.from_file`.
         encodings: The folder of the rank files of encodings, as for `get_encoding`.
         local_files_only: Whether to do without the network for a repository; ``HF_HUB_OFFLINE`` does the same.
+        max_bytes: As for `Tokenizer.from_file`.
 
     Raises:
         ArtifactError: The name is none of these, or its files cannot be read or fetched.
@@ -129,6 +131,7 @@ def load(
         "split": split,
         "special_tokens": special_tokens,
         "partial_alphabet": partial_alphabet,
+        "max_bytes": max_bytes,
     }
     if isinstance(found, hub.Origin):
         return Tokenizer._from_origin(found, **options)

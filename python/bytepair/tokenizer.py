@@ -81,6 +81,7 @@ class Tokenizer(CompiledTokenizer):
         split: str | None = None,
         special_tokens: Mapping[str, int] | None = None,
         partial_alphabet: bool = False,
+        max_bytes: int | None = None,
     ) -> Tokenizer:
         """Loads a tokenizer from a file or folder; the format is detected from the content. See also `bytepair.load`.
 
@@ -92,9 +93,10 @@ class Tokenizer(CompiledTokenizer):
                 which its hash tells; the default of vocab.json is ``gpt2``.
             special_tokens: For files that hold none (.tiktoken, vocab.json): the special tokens and their ids.
             partial_alphabet: Whether bytes that UTF-8 uses may have no token: text that needs them raises EncodeError.
+            max_bytes: The most bytes of a file that is read; None for 512 MiB.
 
         Raises:
-            ArtifactError: The file cannot be read.
+            ArtifactError: The file cannot be read, is no regular file, or is larger.
             FormatError: It is broken, or holds something that is not supported; ``pointer`` says where.
             IntegrityError: A manifest beside it records another hash.
 
@@ -110,7 +112,13 @@ class Tokenizer(CompiledTokenizer):
 
         from bytepair.formats.loading import load  # noqa: PLC0415
 
-        spec = load(Path(path), split=split, special_tokens=special_tokens, partial_alphabet=partial_alphabet)
+        spec = load(
+            Path(path),
+            split=split,
+            special_tokens=special_tokens,
+            partial_alphabet=partial_alphabet,
+            max_bytes=max_bytes,
+        )
         try:
             return cls(spec)
         except BytepairError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import math
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-CHARSMAP = (8).to_bytes(4, "little") + bytes(8) + b"x\0"
+CHARSMAP = base64.b64decode(kinds.charsmap())
 FIXTURES: dict[str, tuple[str, bytes]] = {
     "sentencepiece": (
         "m.model",

@@ -65,13 +65,15 @@ def _matrices(folder: Path) -> Iterator[tuple[str, int]]:
 def _head(place: Path) -> dict[str, Any]:
     """The head of a safetensors file; nothing else is read."""
     try:
-        with place.open("rb") as file:
+        with files.open_regular(place) as file:
             length = int.from_bytes(file.read(8), "little")
             if length > _LARGEST_HEAD:
                 raise FormatError(
                     f"its head would have {length:,} bytes", file=str(place), remedy="it is not a safetensors file"
                 )
             head = file.read(length)
+    except ArtifactError:
+        raise
     except OSError as error:
         raise ArtifactError(f"cannot read the file: {error.strerror or error}", file=str(place)) from error
     if len(head) < length or not head:

@@ -12,7 +12,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from bytepair import __version__
+from bytepair import __version__, files
 from bytepair.errors import BytepairError, TokenizerWarning
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = lambda message, *_: _say(f"warning: {message}")
             try:
                 options = _parser().parse_args(arguments)
-                code: int = options.run(options)
+                with files.at_most(getattr(options, "max_bytes", None)):
+                    code: int = options.run(options)
             finally:
                 _flush()
     except BrokenPipeError:

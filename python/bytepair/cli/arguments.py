@@ -131,6 +131,7 @@ def _add_bare_file_options(group: _ArgumentGroup) -> None:
     group.add_argument(
         "--partial-alphabet", action="store_true", help="load a vocabulary in which some of the 256 bytes have no token"
     )
+    group.add_argument("--max-bytes", metavar="N", type=number, help="read files of up to N bytes (default: 512 MiB)")
     group.add_argument("--encodings", metavar="FOLDER", help="take the rank files of encodings from here")
 
 

@@ -21,8 +21,8 @@ _PART = 1 << 20
 
 
 def read(name: str) -> bytes:
-    """The bytes of a file; ``-`` is stdin."""
-    return _binary(sys.stdin).read() if name == "-" else files.read(Path(name))
+    """The bytes of a file or a pipe; ``-`` is stdin."""
+    return _binary(sys.stdin).read() if name == "-" else b"".join(parts(name))
 
 
 def parts(name: str) -> Iterator[bytes]:

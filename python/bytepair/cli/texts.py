@@ -41,7 +41,7 @@ class Texts:
             texts = stdin_texts(self._reading.delimiter)
             yield Utf8Batch(texts, 0, self._input, [0] * len(texts))
         elif self._is_plain:
-            yield Utf8Batch([files.read(Path(self._input.address))], 0, self._input, [0])
+            yield Utf8Batch([b"".join(parts(self._input.address))], 0, self._input, [0])
         else:
             yield from utf8.read([self._input], self._reading, _BATCH_BYTES, self._errors)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair import files
 from bytepair._core import read_decimal
 from bytepair.errors import FormatError
-from bytepair.formats import FILES, READ_ONLY_SUFFIXES, SUFFIXES, manifest, native, tiktoken
+from bytepair.formats import FILES, READ_ONLY_SUFFIXES, SUFFIXES, foreign, manifest, native, tiktoken
 
 # Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
 
@@ -27,7 +27,7 @@ def detect(path: Path) -> Detected:
     """Finds the file of a tokenizer, at `path` or in the folder `path`, and detects its format from its content.
 
     Raises:
-        ArtifactError: There is no such file, or it cannot be read.
+        ArtifactError: There is no such file, or it cannot be read; it is no regular file, or too large.
         FormatError: It is not a tokenizer, or the folder holds none or several.
         IntegrityError: A manifest beside it records another hash.
     """
@@ -37,6 +37,7 @@ def detect(path: Path) -> Detected:
         return Detected(path, "gguf", mapped)
     data = files.read(path)
     manifest.verify(path, data)
+    foreign.check(path, data)
     vocab = path.with_name("vocab.json")
     if data.startswith(b"#version") and vocab.is_file():
         return detect(vocab)

@@ -116,13 +116,15 @@ def metadata(data: bytes | mmap) -> dict[str, Any]:
     # A key, a type and a value have 13 bytes or more.
     reader.room(count, 13)
     found: dict[str, Any] = {}
+    keys: set[str] = set()
     for _ in range(count):
         at = reader.at
         key = reader.string()
+        if key in keys:
+            raise damaged(f"the key {key!r} occurs twice", at)
+        keys.add(key)
         value = reader.value()
         if key.startswith("tokenizer."):
-            if key in found:
-                raise damaged(f"{key} occurs twice", at)
             found[key.removeprefix("tokenizer.")] = value
     return found
 

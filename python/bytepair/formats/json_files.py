@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
+from bytepair.formats import foreign
 from bytepair.formats.hf_common import PassedOverWarning
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def parse_json(path: Path, data: bytes, *, decimal: Callable[[str], float] = flo
         error.file = str(path)
         raise
     except (ValueError, RecursionError) as error:
+        foreign.check(path, data)
         where: dict[str, Any] = {"byte": error.start} if isinstance(error, UnicodeDecodeError) else {}
         if isinstance(error, json.JSONDecodeError):
             where = {"line": error.lineno, "character": error.pos}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import BytepairError, FormatError
-from bytepair.formats import encodings, manifest, native, tiktoken
+from bytepair.formats import encodings, foreign, manifest, native, tiktoken
 from bytepair.formats.detection import Detected, detect
 from bytepair.model.checks import BYTES_IN_TEXT, BYTES_OF_ASCII
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -32,6 +32,7 @@ def load(
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
     detected: Detected | None = None,
+    max_bytes: int | None = None,
 ) -> TokenizerSpec:
     """Reads a tokenizer from a file or a folder.
 
@@ -45,12 +46,19 @@ def load(
         partial_alphabet: Whether bytes that UTF-8 uses may have no token. Those outside of ordinary ASCII may in any
             case, with a warning: text that needs them raises EncodeError.
         detected: The result of `detect`, if there is one: the file is not read and parsed again.
+        max_bytes: The most bytes of a file that is read; None for `files.MOST_BYTES`. A GGUF file may have any size.
 
     Raises:
         ArtifactError, IntegrityError: As `detect`.
         FormatError: As `detect`; or the file is broken, or holds something that is not supported.
     """
-    detected = detected or detect(path)
+    with files.at_most(max_bytes):
+        return _load(path, split, special_tokens, partial_alphabet, detected or detect(path))
+
+
+def _load(
+    path: Path, split: str | None, special_tokens: Mapping[str, int] | None, partial_alphabet: bool, detected: Detected
+) -> TokenizerSpec:
     try:
         spec = _read(detected, split, special_tokens)
         saved = manifest.load(detected.path.parent)
@@ -131,6 +139,7 @@ def _read_vocab_merges(detected: Detected, split: str, special_tokens: Mapping[s
     place = detected.path.with_name("merges.txt")
     merges = files.read(place)
     manifest.verify(place, merges)
+    foreign.check(place, merges)
     return _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), split, special_tokens)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import AlphabetError, FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 MOST_IDS = 2**32 - 1
 """Ids are below this."""
@@ -46,6 +46,44 @@ def check_post_processor(text: str | None) -> None:
     """Raises FormatError if it is not JSON in the spelling of ``json.dumps``."""
     if text is not None and not _is_canonical(text):
         raise FormatError("post_processor is not JSON as json.dumps(..., ensure_ascii=False) writes it")
+
+
+def check_post_processor_ids(text: str | None, vocab_size: int) -> None:
+    """Raises FormatError if a post-processor adds an id beyond the vocabulary; ``pointer`` locates it."""
+    if text is None:
+        return
+    # Few tokenizers have one.
+    import json  # noqa: PLC0415
+
+    for pointer, id in _added_ids(json.loads(text)):
+        if type(id) is int and id >= vocab_size:
+            raise FormatError(
+                f"the post-processor adds the id {id}, and the vocabulary ends at {vocab_size - 1}",
+                pointer=pointer,
+                remedy="are the files of one tokenizer? fetch them again",
+            )
+
+
+def _added_ids(table: Any) -> Iterator[tuple[str, Any]]:
+    """The ids in a parsed post-processor, with their pointers; its reader finds whatever else is wrong with it."""
+    waiting = [("/post_processor", table)]
+    while waiting:
+        pointer, step = waiting.pop()
+        if not isinstance(step, dict):
+            continue
+        inner = step.get("processors")
+        waiting += [
+            (f"{pointer}/processors/{row}", each) for row, each in enumerate(inner if isinstance(inner, list) else ())
+        ]
+        for name in ("sep", "cls"):
+            pair = step.get(name)
+            if isinstance(pair, list) and len(pair) == 2:
+                yield f"{pointer}/{name}/1", pair[1]
+        tokens = step.get("special_tokens")
+        for name, token in tokens.items() if isinstance(tokens, dict) else ():
+            ids = token.get("ids") if isinstance(token, dict) else None
+            place = f"{pointer}/special_tokens/{name.replace('~', '~0').replace('/', '~1')}/ids"
+            yield from ((f"{place}/{row}", id) for row, id in enumerate(ids if isinstance(ids, list) else ()))
 
 
 def _is_canonical(text: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from bytepair._core import CoreTokenizer
+from bytepair.model.checks import check_post_processor_ids
 from bytepair.model.spec import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class CompiledTokenizer(CoreTokenizer):
 
     Raises:
         FormatError: The spec is not a valid tokenizer: a byte without a token, an id or token that occurs twice, a
-            merge of unknown tokens.
+            merge of unknown tokens, a post-processor that adds an id beyond the vocabulary.
         PatternError: A split pattern does not compile.
     """
 
@@ -44,6 +45,7 @@ class CompiledTokenizer(CoreTokenizer):
             decoders=spec.decoders,
             model=model.core_options(),
         )
+        check_post_processor_ids(spec.post_processor, self.vocab_size)
         self.__dict__["_spec"] = spec
         return self
 

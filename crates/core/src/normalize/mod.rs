@@ -7,6 +7,7 @@ pub(crate) mod aligned;
 mod bert;
 mod byte_level;
 pub(crate) mod categories;
+mod charsmap;
 mod clusters;
 mod edges;
 mod forms;

@@ -8,6 +8,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::categories::ranges;
+use super::charsmap::{self, offset};
 use super::clusters::{PREPENDED, is_end, stands_alone};
 use super::edges::Beginning;
 use super::replace::check_content;
@@ -34,7 +35,8 @@ impl Precompiled {
     /// Reads the bytes of a table.
     ///
     /// # Errors
-    /// `Format`, if it ends too early, its replacements are not UTF-8, or one has more than 1,024 bytes.
+    /// `Format`, if it ends too early, its trie was not made of rules, its replacements are not UTF-8, or one has more than
+    /// 1,024 bytes.
     pub(super) fn new(bytes: &[u8]) -> Result<Self> {
         let broken = |what: &str| {
             Error::new(Kind::Format, format!("the table of the normalizer Precompiled {what}"))
@@ -49,6 +51,7 @@ impl Precompiled {
         }
         let replacements = std::str::from_utf8(rest).map_err(|_| broken("has replacements that are not UTF-8"))?;
         replacements.split('\0').try_for_each(check_content)?;
+        charsmap::check(&units, replacements).map_err(broken)?;
         let mut table = Self { units, replacements: replacements.to_owned(), stays: [false; 256], prepends: false };
         for byte in 0..128_u8 {
             // A line feed belongs to the carriage return before it, wherever there is one.
@@ -187,11 +190,6 @@ impl Precompiled {
             }
         }
     }
-}
-
-/// Where the children of a unit stand, relative to it.
-fn offset(unit: u32) -> usize {
-    (unit >> 10 << ((unit & 1 << 9) >> 6)) as usize
 }
 
 /// Changes on their way into an edit. The last one waits, since what is removed after it is added to it: so an inserted

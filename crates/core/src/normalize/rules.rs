@@ -1,8 +1,9 @@
 //! The table of a `SentencePiece` model as that library applies it: the longest rule that fits.
 
+use super::charsmap::{self, offset};
 use super::replace::check_content;
 
-/// Bytes of the longest rule; those in use have fewer than thirty.
+/// Bytes of the longest rule that is applied; those in use have fewer than thirty.
 const LONGEST_RULE: usize = 256;
 
 /// The table: a double array of what is replaced, whose values are places in the replacements.
@@ -14,18 +15,19 @@ pub(super) struct Rules {
 
 impl Rules {
     /// Reads the bytes of a table; else what is wrong with it.
-    pub(super) fn new(table: &[u8]) -> std::result::Result<Self, &'static str> {
+    pub(super) fn new(table: &[u8]) -> std::result::Result<Self, String> {
         let (length, rest) = table.split_first_chunk().ok_or("its table has no length")?;
         let length = u32::from_le_bytes(*length) as usize;
         let (trie, rest) = rest.split_at_checked(length).ok_or("its table ends within its trie")?;
         let units: Vec<u32> = trie.as_chunks().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
         if units.is_empty() || rest.is_empty() {
-            return Err("its table has no trie or no replacements");
+            return Err("its table has no trie or no replacements".to_owned());
         }
         let replacements = std::str::from_utf8(rest).map_err(|_| "its replacements are not UTF-8")?.to_owned();
         if replacements.split('\0').any(|one| check_content(one).is_err()) {
-            return Err("it puts more than 1,024 bytes in one place");
+            return Err("it puts more than 1,024 bytes in one place".to_owned());
         }
+        charsmap::check(&units, &replacements).map_err(|what| format!("its table {what}"))?;
         Ok(Self { units, replacements })
     }
 
@@ -46,8 +48,8 @@ impl Rules {
         self.units.first().map_or(0, |&unit| offset(unit))
     }
 
-    /// The longest rule that `key` begins with: what it gives, and its length. Rules have at most [`LONGEST_RULE`] bytes:
-    /// a broken table may lead in circles, and then each place would be looked up to the end of the text.
+    /// The longest rule that `key` begins with: what it gives, and its length. Rules have at most [`LONGEST_RULE`] bytes,
+    /// so that no table makes each place be looked up to the end of the text.
     pub(super) fn longest(&self, key: &[u8]) -> Option<(&str, usize)> {
         let mut node = self.root();
         let mut found = None;
@@ -62,7 +64,7 @@ impl Rules {
         Some((self.replacement(value)?, length))
     }
 
-    /// The replacement that a value stands for; None in a broken table.
+    /// The replacement that a value stands for; None if there is none.
     pub(super) fn replacement(&self, value: u32) -> Option<&str> {
         let rest = self.replacements.get(value as usize..)?;
         Some(rest.split('\0').next().unwrap_or(rest))
@@ -118,9 +120,4 @@ impl Rules {
         self.step(self.root(), byte)
             .is_some_and(|(node, value)| value.is_some() || (0..128).any(|next| self.step(node, next).is_some()))
     }
-}
-
-/// How far the children of a unit are, as a mask.
-fn offset(unit: u32) -> usize {
-    ((unit >> 10) << ((unit & 1 << 9) >> 6)) as usize
 }

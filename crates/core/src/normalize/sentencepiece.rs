@@ -97,8 +97,7 @@ impl SentencePiece {
         let table = base64::engine::general_purpose::STANDARD
             .decode(&options.precompiled_charsmap)
             .map_err(|error| broken(format!("its table is not base64: {error}")))?;
-        let rules = if table.is_empty() { None } else { Some(Rules::new(&table).map_err(|what| broken(what.into()))?) }
-            .map(Arc::new);
+        let rules = if table.is_empty() { None } else { Some(Rules::new(&table).map_err(broken)?) }.map(Arc::new);
         let symbols = Symbols::new(&options.user_defined_symbols).map_err(broken)?;
         let mut plain = [false; 256];
         for byte in (0..128_u8).filter(|&byte| byte != b' ') {
@@ -429,7 +428,7 @@ mod tests {
             }
         };
         edge(1, b'b', Some(2), Some(0));
-        edge(2, b'c', Some(3), Some(1));
+        edge(2, b'c', Some(3), Some(2));
         edge(1, b'\t', Some(4), Some(3));
         units[0] = BLOCK << 10;
         let trie: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();

@@ -194,18 +194,18 @@ fn steps_that_feed_each_other_end_at_the_bound() {
 }
 
 #[test]
-fn a_table_that_leads_in_circles_takes_linear_time() {
+fn a_table_that_leads_in_circles_is_refused() {
     // The unit that "a" leads to has itself as its child for "a": each place would be looked up to the end of the text.
     let letter = u32::from(b'a');
     let units = [(letter ^ 1) << 10, letter << 10 | letter];
     let mut table = u32::try_from(4 * units.len()).unwrap().to_le_bytes().to_vec();
     table.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
     table.extend_from_slice(b"x\0");
+    assert!(Precompiled::new(&table).is_err_and(|error| error.what.contains("leads in a circle")));
     let charsmap = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, table);
     let step = format!(
         r#"{{"type":"SentencePiece","precompiled_charsmap":"{charsmap}","add_dummy_prefix":false,
         "remove_extra_whitespaces":false,"escape_whitespaces":false,"treat_whitespace_as_suffix":false}}"#
     );
-    let text = "a".repeat(1 << 16);
-    assert_eq!(Normalizer::parse(&step).unwrap().try_apply(&text).unwrap(), text);
+    assert!(Normalizer::parse(&step).is_err_and(|error| error.what.contains("leads in a circle")));
 }

@@ -29,7 +29,11 @@ def read_file(blobpath: str) -> bytes:
         ValueError: The URL has another scheme, such as ``az://``.
     """
     if "://" not in blobpath:
-        return Path(blobpath).read_bytes()
+        try:
+            return files.read(Path(blobpath))
+        except ArtifactError as error:
+            # Code that expects tiktoken catches what `open` raises.
+            raise error.__cause__ or error from None
     if not blobpath.startswith(("http://", "https://")):
         raise ValueError(f"{blobpath} is neither a file nor an HTTPS URL; copy it to a file")
     return fetch(blobpath)

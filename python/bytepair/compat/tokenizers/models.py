@@ -11,7 +11,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
-from bytepair import _core
+from bytepair import _core, files
 from bytepair.compat.tokenizers.components import Changes, Component, Option
 from bytepair.compat.tokenizers.spelling import spell
 from bytepair.compat.tokenizers.trainers import BpeTrainer, Trainer, UnigramTrainer, WordLevelTrainer, WordPieceTrainer
@@ -152,9 +152,7 @@ def _by_id(vocab: Mapping[str, int]) -> dict[str, int]:
 
 def _read(path: Any) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
+        return files.read(Path(path)).decode()
     except UnicodeDecodeError as error:
         raise FormatError("the file is not UTF-8", file=str(path), byte=error.start) from error
 

@@ -11,6 +11,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from bytepair import files
 from bytepair._core import read_decimal
 from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
@@ -27,8 +28,7 @@ from bytepair.compat.tokenizers.processors import PostProcessor, _shown
 from bytepair.compat.tokenizers.rows import Ready
 from bytepair.compat.tokenizers.spelling import spell
 from bytepair.compat.tokenizers.values import boolean, id_number, text
-from bytepair.errors import ArtifactError, FormatError, InvalidIdError
-from bytepair.files import replacing
+from bytepair.errors import FormatError, InvalidIdError
 from bytepair.formats import hf_models
 from bytepair.formats.hf_common import list_of, shown, unsupported
 from bytepair.formats.hf_json import _read_added
@@ -227,10 +227,7 @@ class Tokenizer:
             ArtifactError: The file cannot be read.
             FormatError: As `from_str`.
         """
-        try:
-            content = Path(path).read_bytes()
-        except OSError as error:
-            raise ArtifactError(f"cannot read: {error.strerror}", file=str(path)) from error
+        content = files.read(Path(path))
         try:
             return _parse(content, read_decimal)
         except FormatError as error:
@@ -273,7 +270,7 @@ class Tokenizer:
         Raises:
             ArtifactError: The file cannot be written.
         """
-        with replacing(Path(path)) as place:
+        with files.replacing(Path(path)) as place:
             place.write_bytes(self.to_str(pretty).encode())
 
     def __getstate__(self) -> bytes:
