@@ -15,6 +15,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from fuzz import counted
+from fuzz.alignments import sweep_alignments
 from fuzz.asked import sweep_asked
 from fuzz.case import Compared, FailureError
 from fuzz.chunks import sweep_chunks
@@ -61,6 +62,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "pictures": sweep_pictures,
     "explanations": sweep_explanations,
     "comparisons": sweep_comparisons,
+    "alignments": sweep_alignments,
     "reports": sweep_reports,
     "lints": sweep_lints,
     "playground": sweep_asked,

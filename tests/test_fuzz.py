@@ -34,6 +34,7 @@ CASES = {
     "pictures": 16,
     "explanations": 16,
     "comparisons": 16,
+    "alignments": 60,
     "reports": 8,
     "lints": 4,
     "playground": 4,

@@ -46,6 +46,9 @@ from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from bytepair import chat, lowlevel
+    from bytepair.alignment.result import Alignment, AlignmentBatch
+    from bytepair.alignment.texts import align, align_batch
+    from bytepair.alignment.vocabularies import align_vocabularies
     from bytepair.call.ragged import Ragged
     from bytepair.check.lint import Finding, Lint, lint
     from bytepair.check.verify import Check, Checklist, verify
@@ -74,6 +77,8 @@ if TYPE_CHECKING:
 __all__ = [
     "SPLIT_PATTERNS",
     "AddedToken",
+    "Alignment",
+    "AlignmentBatch",
     "Appender",
     "ArtifactError",
     "BusyError",
@@ -122,6 +127,9 @@ __all__ = [
     "TrainingInterrupted",
     "Verified",
     "__version__",
+    "align",
+    "align_batch",
+    "align_vocabularies",
     "chat",
     "compare",
     "count_corpus",
@@ -149,6 +157,8 @@ __all__ = [
 # `import bytepair`.
 _LATER = {
     "AddedToken": "model.spec",
+    "Alignment": "alignment.result",
+    "AlignmentBatch": "alignment.result",
     "BytePair": "model.models",
     "Check": "check.verify",
     "Checklist": "check.verify",
@@ -170,6 +180,9 @@ _LATER = {
     "Trained": "training.trained",
     "TrainingInterrupted": "training.interrupted",
     "Verified": "shards.verify",
+    "align": "alignment.texts",
+    "align_batch": "alignment.texts",
+    "align_vocabularies": "alignment.vocabularies",
     "compare": "study.compare",
     "count_corpus": "shards.count_corpus",
     "encoding_for_model": "resolver",

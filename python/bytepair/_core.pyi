@@ -32,6 +32,7 @@ __all__ = [
     "Prepender",
     "TextIndex",
     "__version__",
+    "align_tokens",
     "cache_memory",
     "canonical_merges",
     "check_step",
@@ -446,6 +447,10 @@ def locate_trusted(
 def find_added(
     tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]] | None = None
 ) -> list[tuple[int, int, int]]: ...
+def align_tokens(
+    a: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
+    b: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def encode_batch_flat(
     tokenizer: CoreTokenizer,
     texts: Iterable[TextInput],

@@ -17,7 +17,7 @@ ROOMS = (
     *("split", "normalize", "pre_tokenize", "segment"),
     *("merge", "model", "cache", "encode"),
     *("decode", "pipeline"),
-    *("count", "chunk"),
+    *("count", "chunk", "align"),
     "train",
 )
 

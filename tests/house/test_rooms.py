@@ -24,6 +24,7 @@ ROOMS = [
     ["chat", "chunk"],
     ["tokenizer", "lowlevel"],
     ["resolver"],
+    ["alignment"],
     ["training"],
     ["shards"],
     ["check"],

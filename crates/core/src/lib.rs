@@ -3,9 +3,11 @@
 //! A text takes this route: [`segment`] sends it through [`normalize`], [`pre_tokenize`] and [`split`] to pieces; [`merge`] or
 //! [`model`] turns each piece into ids, which [`encode`] looks up first among those it knows; [`decode`] turns ids back into
 //! text. [`pipeline`] composes the stages, for one thread or several, for texts in parts and for ids with their places.
-//! [`count`] counts tokens without keeping ids, and [`chunk`] cuts a text into parts of a limited count. [`train`] makes the
-//! merges that a [`vocab`] is compiled from; [`files`] reads vocabularies and documents.
+//! [`count`] counts tokens without keeping ids, [`chunk`] cuts a text into parts of a limited count, and [`align`] relates the
+//! tokens of two tokenizers. [`train`] makes the merges that a [`vocab`] is compiled from; [`files`] reads vocabularies and
+//! documents.
 
+pub mod align;
 mod cache;
 pub mod chunk;
 pub mod count;

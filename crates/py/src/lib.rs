@@ -10,6 +10,7 @@
     reason = "docstrings and options here are Python's, and arguments come as PyO3 extracts them"
 )]
 
+mod align;
 mod arrays;
 mod buffer;
 mod busy;
@@ -54,6 +55,8 @@ mod _core {
 
     use crate::strings::Name;
 
+    #[pymodule_export]
+    use crate::align::align_tokens;
     #[pymodule_export]
     use crate::buffer::{encode_buffer, find_all, json_fields};
     #[pymodule_export]

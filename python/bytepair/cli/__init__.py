@@ -34,6 +34,7 @@ _COMMANDS = {
     "view": "show the tokens of a text, by one or more tokenizers, in the terminal or on a page",
     "explain": "show why a text has its ids: its pieces, and merges step by step",
     "compare": "show how two tokenizers differ, and the cost on your text",
+    "align": "show which tokens of two tokenizers cover the same text",
     "report": "the cost of corpora by tokenizer: fertility, parity, use of the vocabulary",
     "serve": "a playground in the browser: type and see tokens",
     "bench": "the speed of a tokenizer on your text",

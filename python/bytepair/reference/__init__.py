@@ -8,7 +8,7 @@ Read it in this order; each file adds one idea; its head states its cost and its
 3. ``byte_level.py`` ("02 - The BPE Algorithm"): another way to the same merges; ``linked.py``, ``positions.py`` and
    ``linked_list.py``: the stages of "Slow Data" after V1, in which the text is a linked list.
 4. ``encode.py``: the definition of encoding.
-5. ``chunking.py``: the definition of chunks.
+5. ``chunking.py``: the definition of chunks; ``aligning.py``: that of the alignment of two tokenizations.
 
 `TRAINERS` has the eight trainers by name, slowest first; equal arguments have equal results. `train_parallel` (V3)
 counts texts in several processes and then trains like V2. The product does not import this package.

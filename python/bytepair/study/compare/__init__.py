@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from bytepair.model.meanings import stands_for
 from bytepair.resolver import TokenizerLike, load
 from bytepair.sources.source import Reading
 from bytepair.study.compare import documents, texts
@@ -21,7 +22,7 @@ from bytepair.study.compare.result import (
     TokenTotals,
 )
 from bytepair.study.compare.stages import added_tokens, stages
-from bytepair.study.compare.vocabularies import keys, merges, stands_for, vocabulary
+from bytepair.study.compare.vocabularies import keys, merges, vocabulary
 
 if TYPE_CHECKING:
     from bytepair.call.options import Added, Special

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair import _core
 from bytepair._core import normalize
-from bytepair.study.compare.vocabularies import spells_spaces
+from bytepair.model.meanings import spells_spaces
 
 if TYPE_CHECKING:
     from bytepair.study.compare.places import Locator

@@ -48,7 +48,7 @@ def passages(lines: JoinedTexts, a: EncodedBatch, b: EncodedBatch) -> Iterator[P
         >>> from bytepair.sources.inputs import Given
         >>> from bytepair.sources.utf8 import Utf8Batch
         >>> from bytepair.study.compare.places import JoinedTexts, Locator
-        >>> from bytepair.study.compare.vocabularies import stands_for
+        >>> from bytepair.model.meanings import stands_for
         >>> batch = Utf8Batch([b"slow lower"], 0, Given([b"slow lower"], "texts"), [0])
         >>> lines, found = JoinedTexts(batch.texts), []
         >>> for size in (258, 259):

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bytepair import _core
-from bytepair._core import normalize
+from bytepair.alignment.places import place
 from bytepair.errors import BytepairError
 from bytepair.study.explain.stages import StagesBeforeModel
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     from bytepair.sources.utf8 import Utf8Batch
     from bytepair.tokenizer import Tokenizer
-
-_FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 
 
 class JoinedTexts:
@@ -88,9 +85,6 @@ class EncodedBatch:
 class Locator:
     """Encodes batches and locates the ends of tokens.
 
-    Byte tokens have the length of their bytes where no stage changed the text; other tokens are located by the
-    tokenizer itself.
-
     Args:
         tokenizer: The tokenizer.
         meant: The bytes that its tokens represent (`stands_for`).
@@ -102,21 +96,6 @@ class Locator:
         self, tokenizer: Tokenizer, meant: dict[int, bytes], options: dict[str, Any], threads: int | None
     ) -> None:
         self.tokenizer, self.meant, self.options, self._threads = tokenizer, meant, options, threads
-        spec = tokenizer.spec
-        # A token with `single_word` that is rejected inside a word can hide others, which are found without it.
-        self._hides = any(token.single_word for token in spec.added_tokens)
-        self._sizes: NDArray[np.int64] | None = None
-        if (
-            spec.is_byte_level
-            and not spec.prefix_space
-            and not spec.pre_tokenizers
-            and set(spec.normalizers) <= _FORMS
-            and not any(token.lstrip or token.rstrip for token in spec.added_tokens)
-        ):
-            self._sizes = np.zeros(tokenizer.vocab_size, np.int64)
-            self._sizes[list(spec.model.ids)] = np.fromiter(map(len, spec.model.tokens), np.int64)
-            for token in spec.added_tokens:
-                self._sizes[token.id] = len(token.content.encode())
 
     @cached_property
     def stages(self) -> StagesBeforeModel:
@@ -129,50 +108,14 @@ class Locator:
         Raises:
             EncodeError: As `Tokenizer.encode`, and so are the other errors; with the place of the document.
         """
+        options = {"special": "raise", "added": "match"} | self.options
         try:
-            ids, offsets = _core.encode_batch_flat(self.tokenizer, batch.texts, **self.options, threads=self._threads)
+            found = place(self.tokenizer, batch.texts, **options, threads=self._threads)
         except BytepairError as error:
             if error.row is not None:
                 batch.blame(error, error.row)
             raise
-        offsets = np.asarray(offsets, np.int64)
-        counts = np.diff(offsets)
-        known = np.zeros(len(counts), np.bool_)
-        if self._sizes is None:
-            ends = np.zeros(len(ids), np.int64)
-        else:
-            ends = np.cumsum(self._sizes[ids])
-            sums = (
-                np.concatenate(([0], ends))[offsets] if len(counts) > 1 else np.array([0, ends[-1] if len(ids) else 0])
-            )
-            known = np.diff(sums) == lines.sizes
-            if self.tokenizer.spec.normalizers:
-                known &= np.fromiter(map(self._is_kept, batch.texts), np.bool_, len(counts))
-            # The separator after each document belongs to no token.
-            ends += np.repeat(lines.starts - sums[:-1], counts)
-        for number in np.flatnonzero(~known).tolist():
-            ends[offsets[number] : offsets[number + 1]] = self._located(batch.texts[number]) + lines.starts[number]
         # An empty token, such as a prefix space, belongs to the next character.
-        np.maximum(ends, np.repeat(lines.starts + 1, counts), out=ends)
+        ends = np.maximum(found.ends(), 1) + np.repeat(lines.starts, np.diff(found.offsets))
         lines.complete(ends)
-        return EncodedBatch(ids, offsets, ends)
-
-    def _is_kept(self, text: bytes) -> bool:
-        if text.isascii():
-            return True
-        whole = text.decode()
-        return normalize(self.tokenizer.spec.normalizers, whole) == whole
-
-    def _located(self, text: bytes) -> NDArray[np.int64]:
-        """The end of each id in a text, in bytes."""
-        whole = text.decode()
-        if not self._hides and not _core.find_added(self.tokenizer, whole):
-            # Without added tokens the options have no effect, and this makes no object per id.
-            found = _core.locate_trusted(self.tokenizer, whole, [])[1].reshape(-1, 2)[:, 1]
-            if len(text) == len(whole):
-                return found
-            data = np.frombuffer(text, np.uint8)
-            characters = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(text))
-            return characters[found]
-        offsets = _core.locate(self.tokenizer, text, **self.options)[1]
-        return np.fromiter((end for _, end in offsets), np.int64, len(offsets))
+        return EncodedBatch(found.ids, found.offsets, ends)

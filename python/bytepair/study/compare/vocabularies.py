@@ -14,7 +14,6 @@ import numpy as np
 from bytepair.errors import FormatError
 from bytepair.model.models import BytePair
 from bytepair.model.semantics import to_merges
-from bytepair.model.token_spelling import falls_back, named_byte
 from bytepair.study.compare.result import SharedMerges, SharedVocabulary
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import TokenizerSpec
     from bytepair.tokenizer import Tokenizer
-
-_SPACE = "\u2581"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,34 +38,6 @@ class TokenKeys:
     b: NDArray[np.int64]
     in_a: NDArray[np.bool_]
     in_b: NDArray[np.bool_]
-
-
-def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
-    r"""The bytes that each token of a model represents, by id.
-
-    U+2581 is a space if a stage replaces spaces by it, and ``<0x0A>`` is a byte if the model falls back to bytes; all
-    else is spelled as in the vocabulary, ``##`` and ``</w>`` included.
-
-    Example:
-        >>> import bytepair as bp
-        >>> stands_for(bp.train({"low": 5}, vocab_size=258).spec)[257]
-        b'low'
-    """
-    model = spec.model
-    if spec.is_byte_level:
-        return dict(zip(model.ids, model.tokens, strict=True))
-    tokens = list(model.tokens)
-    if spells_spaces(spec):
-        tokens = [token.replace(_SPACE.encode(), b" ") for token in tokens]
-    if falls_back(model):
-        tokens = [named_byte(token) or token for token in tokens]
-    return dict(zip(model.ids, tokens, strict=True))
-
-
-def spells_spaces(spec: TokenizerSpec) -> bool:
-    """Whether U+2581 represents a space."""
-    steps = (*spec.normalizers, *spec.pre_tokenizers, *spec.decoders)
-    return not spec.is_byte_level and any(_SPACE in step or "Metaspace" in step for step in steps)
 
 
 def keys(a: Tokenizer, b: Tokenizer, meant_a: dict[int, bytes], meant_b: dict[int, bytes]) -> TokenKeys:

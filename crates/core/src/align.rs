@@ -1,0 +1,185 @@
+//! The alignment of two tokenizations of one text: the finest groups of tokens that cover the same text.
+
+/// The tokens of some texts by one tokenizer, and where they are in their texts.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// Where the tokens of each text begin, and the end of the last.
+    pub offsets: &'a [i64],
+    /// Whether the tokens of each text lie side by side and cover it, so that their lengths say where they are. A token of
+    /// length 0, such as a space in front that the text does not have, has the place of the one behind it.
+    pub covers: &'a [bool],
+    /// The length of each token; of no meaning where they do not cover their text.
+    pub lengths: &'a [u32],
+    /// The start and end of each token; may be empty if all texts are covered. Starts ascend in each text.
+    pub places: &'a [[i64; 2]],
+}
+
+/// Groups of tokens in the order of the texts. Group `g` has the tokens `a[g]..a[g + 1]` of the first tokenizer and
+/// `b[g]..b[g + 1]` of the second.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// The first group of each text, and the end of the last.
+    pub rows: Vec<i64>,
+    /// The first token of each group by the first tokenizer, and the end of the last group.
+    pub a: Vec<i64>,
+    /// The same for the second.
+    pub b: Vec<i64>,
+    /// Where the text of each group starts and ends.
+    pub places: Vec<[i64; 2]>,
+}
+
+/// Groups the tokens of two tokenizers: two tokens are in one group if their places overlap or are equal, or if a chain of
+/// such tokens leads from one to the other.
+///
+/// A token whose text the other tokenizer dropped, and one without text, is a group whose other side is empty. Time and memory
+/// are linear in the tokens.
+///
+/// ```
+/// use bytepair_core::align::{Side, groups};
+/// let a = Side { offsets: &[0, 3], covers: &[true], lengths: &[3, 1, 4], places: &[] };
+/// let b = Side { offsets: &[0, 3], covers: &[false], lengths: &[], places: &[[0, 2], [2, 4], [4, 8]] };
+/// let found = groups(a, b);
+/// assert_eq!((found.a, found.b), (vec![0, 2, 3], vec![0, 2, 3]));
+/// assert_eq!((found.rows, found.places), (vec![0, 2], vec![[0, 4], [4, 8]]));
+/// ```
+#[must_use]
+pub fn groups(a: Side, b: Side) -> Groups {
+    let texts = a.covers.len();
+    let mut found = Groups::default();
+    let most = number(a.offsets[texts].max(b.offsets[texts]));
+    found.rows.reserve(texts + 1);
+    found.a.reserve(most + 1);
+    found.b.reserve(most + 1);
+    found.places.reserve(most);
+    for text in 0..texts {
+        found.rows.push(position(found.places.len()));
+        group(Cursor::new(a, text), Cursor::new(b, text), &mut found);
+    }
+    found.rows.push(position(found.places.len()));
+    found.a.push(a.offsets[texts]);
+    found.b.push(b.offsets[texts]);
+    found
+}
+
+fn position(number: usize) -> i64 {
+    number.cast_signed() as i64
+}
+
+fn number(position: i64) -> usize {
+    usize::try_from(position).unwrap_or_default()
+}
+
+/// Adds the groups of one text.
+fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) {
+    while let Some(first) = [a.next, b.next].into_iter().flatten().min() {
+        found.a.push(position(a.at));
+        found.b.push(position(b.at));
+        let (same_a, same_b) = (a.next == Some(first), b.next == Some(first));
+        if same_a {
+            a.advance();
+        }
+        if same_b {
+            b.advance();
+        }
+        let [start, mut end] = first;
+        // What the one side adds can reach over a next token of the other.
+        while a.takes(&mut end) | b.takes(&mut end) {}
+        found.places.push([start, end]);
+    }
+}
+
+/// The next token of a text.
+struct Cursor<'a> {
+    side: Side<'a>,
+    covers: bool,
+    at: usize,
+    end: usize,
+    /// Where the tokens that were taken end, if they cover the text.
+    place: i64,
+    next: Option<[i64; 2]>,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(side: Side<'a>, text: usize) -> Self {
+        let (at, end) = (number(side.offsets[text]), number(side.offsets[text + 1]));
+        let mut cursor = Self { side, covers: side.covers[text], at, end, place: 0, next: None };
+        cursor.look();
+        cursor
+    }
+
+    #[inline]
+    fn look(&mut self) {
+        self.next = (self.at < self.end).then(|| {
+            if !self.covers {
+                return self.side.places[self.at];
+            }
+            let lengths = &self.side.lengths[self.at..self.end];
+            let length = if lengths[0] > 0 { lengths[0] } else { lengths.get(1).copied().unwrap_or_default() };
+            [self.place, self.place + i64::from(length)]
+        });
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        if self.covers {
+            self.place += i64::from(self.side.lengths[self.at]);
+        }
+        self.at += 1;
+        self.look();
+    }
+
+    /// Takes the tokens that start before `end`, and moves `end` to where they end; whether it moved.
+    #[inline]
+    fn takes(&mut self, end: &mut i64) -> bool {
+        let before = *end;
+        while let Some(next) = self.next.filter(|next| next[0] < *end) {
+            *end = next[1].max(*end);
+            self.advance();
+        }
+        *end > before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Groups, Side, groups, position};
+
+    fn grouped(a: &[[i64; 2]], b: &[[i64; 2]]) -> Groups {
+        let [of_a, of_b] = [a, b].map(|side| [0, position(side.len())]);
+        let side = |offsets, places| Side { offsets, covers: &[false], lengths: &[], places };
+        groups(side(&of_a, a), side(&of_b, b))
+    }
+
+    #[test]
+    fn nothing_has_no_groups() {
+        assert_eq!(grouped(&[], &[]), Groups { rows: vec![0, 0], a: vec![0], b: vec![0], places: vec![] });
+    }
+
+    #[test]
+    fn dropped_text_and_empty_tokens_have_no_counterpart() {
+        // The second drops 2..3 and begins with a token without text.
+        let found = grouped(&[[0, 2], [2, 3], [3, 4]], &[[0, 0], [0, 2], [3, 4]]);
+        assert_eq!((found.a, found.b), (vec![0, 0, 1, 2, 3], vec![0, 1, 2, 2, 3]));
+        // Empty tokens at one place are a pair.
+        let found = grouped(&[[0, 0], [0, 1]], &[[0, 0], [0, 1]]);
+        assert_eq!((found.a, found.b), (vec![0, 1, 2], vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn tokens_of_one_character_stay_together() {
+        let found = grouped(&[[0, 4], [0, 4], [0, 4], [4, 5]], &[[0, 5]]);
+        assert_eq!((found.a, found.b), (vec![0, 4], vec![0, 1]));
+        // A chain of overlaps is one group.
+        let found = grouped(&[[0, 2], [2, 4], [4, 6]], &[[0, 3], [3, 6]]);
+        assert_eq!((found.a, found.b, found.places), (vec![0, 3], vec![0, 2], vec![[0, 6]]));
+    }
+
+    #[test]
+    fn lengths_and_places_group_alike_text_by_text() {
+        let lengths = Side { offsets: &[0, 2, 2, 4], covers: &[true; 3], lengths: &[1, 2, 0, 3], places: &[] };
+        let places = Side { covers: &[false; 3], lengths: &[], places: &[[0, 1], [1, 3], [0, 3], [0, 3]], ..lengths };
+        let found = groups(lengths, lengths);
+        assert_eq!(found, groups(places, lengths));
+        assert_eq!((found.rows, found.a), (vec![0, 2, 2, 3], vec![0, 1, 2, 4]));
+    }
+}

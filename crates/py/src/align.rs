@@ -1,0 +1,58 @@
+//! The groups of two tokenizations of the same texts.
+
+use bytepair_core::align::{Side, groups};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::arrays::{array, import_numpy};
+
+/// Offsets, whether lengths say where the tokens are, lengths, and places.
+type Given<'py> =
+    (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, bool>, PyReadonlyArray1<'py, u32>, PyReadonlyArray2<'py, i64>);
+type Column<'py> = Bound<'py, PyArray1<i64>>;
+
+fn side<'a>((offsets, covers, lengths, places): &'a Given<'_>) -> PyResult<Side<'a>> {
+    let (places, rest) = places.as_slice()?.as_chunks();
+    let side = Side { offsets: offsets.as_slice()?, covers: covers.as_slice()?, lengths: lengths.as_slice()?, places };
+    let is_sound = || {
+        let tokens = usize::try_from(*side.offsets.last()?).ok()?;
+        let all_cover = side.covers.iter().all(|&covers| covers);
+        Some(
+            rest.is_empty()
+                && side.offsets.len() == side.covers.len() + 1
+                && side.offsets[0] >= 0
+                && side.offsets.is_sorted()
+                && side.lengths.len() == tokens
+                && (side.places.len() == tokens || all_cover),
+        )
+    };
+    let wrong = || PyValueError::new_err("the columns of a side are those of as many texts and tokens");
+    is_sound().filter(|&is_sound| is_sound).map(|_| side).ok_or_else(wrong)
+}
+
+/// The finest groups of tokens of two tokenizers that cover the same text.
+///
+/// Args:
+///     a, b: For each tokenizer four columns: where the tokens of each text begin and the end of the last, int64; whether
+///         the tokens of each text lie side by side and cover it; the length of each token, uint32; and where it starts
+///         and ends, int64, shape ``(tokens, 2)``, or no rows if all texts are covered.
+///
+/// Returns:
+///     The first group of each text and the end of the last; the first token of each group by the first tokenizer and the
+///     end of the last group; the same by the second; and where each group starts and ends, in one flat array.
+#[pyfunction]
+pub(crate) fn align_tokens<'py>(
+    py: Python<'py>,
+    a: Given<'py>,
+    b: Given<'py>,
+) -> PyResult<(Column<'py>, Column<'py>, Column<'py>, Column<'py>)> {
+    import_numpy(py)?;
+    let (a, b) = (side(&a)?, side(&b)?);
+    if a.covers.len() != b.covers.len() {
+        return Err(PyValueError::new_err("both tokenizers have tokens of the same texts"));
+    }
+    let found = py.detach(|| groups(a, b));
+    let places = array(py, found.places.into_flattened());
+    Ok((array(py, found.rows), array(py, found.a), array(py, found.b), places))
+}
