@@ -121,8 +121,8 @@ def test_what_is_read_is_checked_and_what_is_not_is_not() -> None:
     with pytest.raises(bp.SpecialTokenError):
         tok.index("a <|end|>")
     with pytest.raises(bp.SpecialTokenError):
-        tok.count_until("a <|end|>", 9)
-    assert tok.count_until("some words " * 10_000 + "<|end|>", 9) is None
+        tok.count_until("a <|end|>", 9, special="raise")
+    assert tok.count_until("some words " * 10_000 + "<|end|>", 9, special="raise") is None
     with pytest.raises(bp.EncodeError):
         tok.index(b"\xff")
     with pytest.raises(bp.EncodeError):

@@ -351,7 +351,7 @@ def test_every_page_is_in_the_table_of_contents() -> None:
 
 
 def test_every_command_is_on_the_page_of_the_command_line() -> None:
-    from bytepair.cli import _COMMANDS
+    from bytepair.cli import COMMANDS
 
     text = (DOCS / "cli.md").read_text("utf-8")
-    assert [name for name in _COMMANDS if f"bytepair {name}" not in text] == []
+    assert [name for name in COMMANDS if f"bytepair {name}" not in text] == []

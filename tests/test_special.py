@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 import pytest
@@ -30,8 +31,21 @@ def test_the_four_policies(tok: bp.Tokenizer) -> None:
     assert tok.encode("a<|end|>", special={"<|end|>"}) == [97, END]
 
 
+def test_counts_and_budgets_take_special_tokens_as_text(tok: bp.Tokenizer) -> None:
+    text = "a<|end|>b"
+    ids = tok.encode(text, special="text")
+    assert tok.count(text) == tok.count(text.encode()) == tok.count_until(text, 99) == len(ids) > 3
+    assert tok.count_batch([text, "b"]) == [len(ids), 1]
+    assert tok.fit(text, len(ids)) == tok.fit(text, len(ids), "right") == text
+    assert tok.fit_batch([text], 1) == ["a"]
+    assert tok.count(text, special="allow") == tok.count(text, special={"<|end|>"}) == 3
+    for call in (tok.count, tok.encode, partial(tok.fit, limit=9), partial(tok.count_until, limit=9)):
+        with pytest.raises(bp.SpecialTokenError):
+            call(text, special="raise")
+
+
 def test_positions_are_characters_and_bytes(tok: bp.Tokenizer) -> None:
-    for call in (tok.encode, tok.count, tok.encode_array, tok.pieces, tok.tokens):
+    for call in (tok.encode, tok.encode_array, tok.pieces, tok.tokens, partial(tok.count, special="raise")):
         with pytest.raises(bp.SpecialTokenError) as caught:
             call("é🦊<|end|>")
         assert (caught.value.character, caught.value.byte) == (2, 6)

@@ -52,12 +52,13 @@ def call(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def fails(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Runs a command line whose data or model is at fault; returns its one line on stderr."""
+    """Runs a command line whose data or model is at fault; returns its one line on stderr, after those on fetching."""
 
     def run(*arguments: str, stdin: bytes = b"") -> str:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         assert main(arguments) == 1
-        err = capsysbinary.readouterr().err.decode()
+        lines = capsysbinary.readouterr().err.decode().splitlines(keepends=True)
+        err = "".join(line for line in lines if not line.startswith("bytepair: fetching "))
         assert err.startswith("bytepair: ")
         assert err.count("\n") == 1
         return err

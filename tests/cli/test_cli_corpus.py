@@ -234,7 +234,7 @@ def test_an_engine_counts_what_one_process_counts(call: Call, fails: Fails) -> N
         (["en.txt", "--work", "out"], "--work goes with --engine"),
         (["en.txt", "--workers", "2"], "--workers goes with --engine"),
         (["-", "--engine", "local", "--work", "out"], "not stdin"),
-        (["en.txt", "--engine", "mainframe", "--work", "out"], "invalid choice"),
+        (["en.txt", "--engine", "mainframe", "--work", "out"], "'mainframe' is none of local, slurm"),
         (["--from-counts", "a.parquet", "--engine", "local", "--work", "out"], "is counted already"),
         (["en.txt", "--resume"], "--resume goes with"),
         (["en.txt", "--engine", "local", "--work", "out", "--start", "5"], "orders the parts itself"),

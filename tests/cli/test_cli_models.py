@@ -111,7 +111,17 @@ def test_a_partial_alphabet_has_to_be_asked_for(call: Call, fails: Fails) -> Non
     assert main(["inspect", "ab.tiktoken", "--split", "none", "--partial-alphabet"]) == 1
 
 
-def test_encodings_by_name(call: Call, fails: Fails, misused: Callable[..., str], mp: pytest.MonkeyPatch) -> None:
+def test_encodings_by_name(
+    call: Call,
+    fails: Fails,
+    misused: Callable[..., str],
+    mp: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    def ask(arguments: list[str]) -> list[str]:
+        assert main(arguments) == 1
+        return capsysbinary.readouterr().err.decode().splitlines()
+
     call("convert", "model", "-o", "ranks/r50k_base.tiktoken", "--drop", "split,special_tokens")
     here = ["-m", "r50k_base", "--encodings", "ranks"]
     assert "not the published" in fails("count", *here)
@@ -121,7 +131,10 @@ def test_encodings_by_name(call: Call, fails: Fails, misused: Callable[..., str]
     assert (
         json.loads(call("inspect", "r50k_base", "--encodings", "ranks", "--format", "json"))["encoding"] == "r50k_base"
     )
-    assert "127.0.0.1" in fails("count", "-m", "o200k_base")
+    said = ask(["count", "-m", "gpt-4o"])
+    assert said[0].startswith("bytepair: fetching http://127.0.0.1:1/o200k_base.tiktoken once, into ")
+    assert said[1].startswith("bytepair: cannot fetch http://127.0.0.1:1/o200k_base.tiktoken")
+    assert said[1].endswith("and pass --encodings FOLDER, or set BYTEPAIR_ENCODINGS")
     assert "is an encoding" in misused("count", *here, "--split", "gpt2")
     assert "model is none" in misused("count", "-m", "model", "--encodings", "ranks")
     assert "is not a file or folder" in fails("count", "-m", "o201k")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import bytepair as bp
-from bytepair.cli import _COMMANDS, main
+from bytepair.cli import COMMANDS, main
 
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
@@ -165,7 +165,7 @@ def help_of(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("command", [name for name in _COMMANDS if name not in ("demo", "serve")])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in ("demo", "serve")])
 def test_the_examples_of_the_help_work(command: str, shell: Run, capsys: pytest.CaptureFixture[str]) -> None:
     examples = re.findall(r"^  (?:\w+ .*\| )?bytepair .*", help_of(command, capsys).partition("\nexample")[2], re.M)
     assert examples
@@ -185,6 +185,56 @@ def test_wrong_usage_shows_the_usage_of_the_subcommand(capsys: pytest.CaptureFix
     err = capsys.readouterr().err
     assert err.startswith("usage: bytepair count")
     assert "--formt" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["trian"], "there is no command 'trian'; did you mean train?"),
+        (["xyzzy"], "there is no command 'xyzzy'; bytepair --help lists them"),
+        (["--versoin"], "there is no option --versoin; did you mean --version?"),
+        (["count", "-m", "model", "--formt", "jsonl"], "there is no option --formt; did you mean --format?"),
+        # Without the check of names, this says that --model is missing.
+        (["count", "--modle=model"], "there is no option --modle; did you mean --model?"),
+        (["count", "-m", "model", "--format", "json"], "'json' is none of table, jsonl; did you mean jsonl?"),
+        (["inspect", "--model", "model"], "there is no option --model; name the model without it here"),
+        (["inspect", "-m", "model"], "name the model without -m here"),
+        (["count", "text.txt"], "the following arguments are required: -m/--model"),
+    ],
+)
+def test_wrong_usage_is_two_lines_with_the_closest_name(
+    arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(arguments)
+    assert raised.value.code == 2
+    usage, error = capsys.readouterr().err.splitlines()
+    assert usage.startswith("usage: bytepair ")
+    assert usage.endswith(" --help)")
+    assert ": error: " in error
+    assert error.endswith(hint)
+
+
+def test_a_text_that_looks_like_an_option_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "-m", "model", "--text", "--nope is text"]) == 0
+    assert main(["count", "-m", "model", "--", "text.txt"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_environment_names_the_tokenizer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "BYTEPAIR_MODEL" in " ".join(help_of("count", capsys).split())
+    monkeypatch.setenv("BYTEPAIR_MODEL", "model")
+    for command in (["count", "text.txt"], ["view", "low"], ["explain", "low"], ["report", "--corpus", "text.txt"]):
+        assert main(command) == 0, command
+        there = capsys.readouterr().out
+        assert main([*command, "-m", "model"]) == 0
+        assert capsys.readouterr().out == there
+    monkeypatch.setenv("BYTEPAIR_MODEL", "nowhere")
+    assert main(["count", "text.txt", "-m", "model"]) == 0
+    assert main(["count", "text.txt"]) == 1
+    assert "nowhere" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [[], ["trian"], ["count"], ["encode", "-m", "model", "--format", "pickle"]])

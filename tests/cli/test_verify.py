@@ -46,5 +46,5 @@ def test_bare_files_and_encodings(call: Call, fails: Callable[..., str], misused
     assert "is not a file or folder" in fails("verify", "nothing")
     assert "127.0.0.1" in fails("verify", "gpt2")
     assert "--encodings is for the name of an encoding" in misused("verify", "model", "--encodings", ".")
-    assert "unrecognized arguments" in misused("verify", "model", "--nothing")
+    assert "there is no option --nothing" in misused("verify", "model", "--nothing")
     assert "required" in misused("verify")

@@ -291,9 +291,9 @@ def test_joining_refuses_inputs_of_another_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("format", "module", "install"),
     [
-        ("parquet", "pyarrow", "bytepair[shard]"),
-        ("arrow", "pyarrow", "bytepair[shard]"),
-        ("bin", "pyarrow", "bytepair[shard]"),
+        ("parquet", "pyarrow", "pyarrow>=18"),
+        ("arrow", "pyarrow", "pyarrow>=18"),
+        ("bin", "pyarrow", "pyarrow>=18"),
         ("mds", "streaming", "mosaicml-streaming"),
         ("litdata", "litdata.streaming.writer", "litdata"),
     ],

@@ -262,7 +262,7 @@ def test_what_a_protocol_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(ArtifactError, match="needs the package fsspec") as caught:
         find("s3://bucket/*.txt")
-    assert caught.value.remedy == "pip install 'bytepair[shard]'"
+    assert caught.value.remedy == "pip install 'fsspec>=2024.2'"
 
 
 def test_a_file_whose_server_fails_gives_a_typed_error(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:

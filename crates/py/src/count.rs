@@ -11,16 +11,20 @@ use crate::tokenizer::CoreTokenizer;
 
 #[pymethods]
 impl CoreTokenizer {
-    /// The number of ids of a text. Options and errors: see `encode`.
+    /// The number of ids of a text. Options and errors: see `encode`, but special tokens in the text are text by default:
+    /// a count for a bill or a budget does not fail on what users write. ``special="allow"`` counts them as tokens.
     ///
     /// Example:
     ///     >>> import bytepair as bp
     ///     >>> tok = bp.train({"low": 5}, vocab_size=258)
     ///     >>> tok.count("low low"), tok.count("low " * 1_000_000, threads=2)
     ///     (3, 2000000)
+    ///     >>> tok = bp.train({"low": 5}, vocab_size=258, special_tokens=["<s>"])
+    ///     >>> tok.count("<s>"), tok.count("<s>", special="allow")
+    ///     (3, 1)
     #[pyo3(
         signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
-        text_signature = "($self, text, *, special='raise', added='match', errors='strict', threads=None)"
+        text_signature = "($self, text, *, special='text', added='match', errors='strict', threads=None)"
     )]
     fn count<'py>(
         &self,
@@ -31,10 +35,11 @@ impl CoreTokenizer {
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<u64> {
-        Ok(self.encode_one::<Count>(py, text, special, added, errors, threads)?.0)
+        let policy = OwnedPolicy::counting(&self.inner, special, added)?;
+        Ok(self.encode_one::<Count>(py, text, &policy, errors, threads)?.0)
     }
 
-    /// The number of ids of a text if it is at most `limit`, else None. Options and errors: see `encode`.
+    /// The number of ids of a text if it is at most `limit`, else None. Options and errors: see `count`.
     ///
     /// Counting stops soon after the limit, so errors further on are not reported. A text longer than `limit` times the
     /// longest token is not encoded at all. Tokenizers with normalizers or ``prefix_space`` count the whole text.
@@ -50,7 +55,7 @@ impl CoreTokenizer {
     ///     (3, None)
     #[pyo3(
         signature = (text, limit, *, special=None, added=Added::Match, errors=OnInvalid::Strict),
-        text_signature = "($self, text, limit, *, special='raise', added='match', errors='strict')"
+        text_signature = "($self, text, limit, *, special='text', added='match', errors='strict')"
     )]
     fn count_until(
         &self,
@@ -60,12 +65,12 @@ impl CoreTokenizer {
         added: Added,
         errors: OnInvalid,
     ) -> PyResult<Option<u64>> {
-        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        let policy = OwnedPolicy::counting(&self.inner, special, added)?;
         let (py, text) = (text.py(), utf8(text, errors)?);
         py.detach(|| self.inner.count_until(&text, policy.borrowed(), limit)).map_err(|error| raise(py, error))
     }
 
-    /// The number of ids of each text of a batch. Options and errors: see `encode_batch`.
+    /// The number of ids of each text of a batch. Options and errors: see `count` and `encode_batch`.
     ///
     /// Example:
     ///     >>> import bytepair as bp
@@ -73,7 +78,7 @@ impl CoreTokenizer {
     ///     [1, 0, 2]
     #[pyo3(
         signature = (texts, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
-        text_signature = "($self, texts, *, special='raise', added='match', errors='strict', threads=None)"
+        text_signature = "($self, texts, *, special='text', added='match', errors='strict', threads=None)"
     )]
     fn count_batch(
         &self,
@@ -84,7 +89,7 @@ impl CoreTokenizer {
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<Vec<u64>> {
-        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        let policy = OwnedPolicy::counting(&self.inner, special, added)?;
         with_batch(py, texts, errors, threads, |batch, run| self.inner.count_batch(batch, policy.borrowed(), run))
     }
 }

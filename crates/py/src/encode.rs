@@ -118,7 +118,8 @@ impl CoreTokenizer {
             if seed.is_some() {
                 return Err(PyValueError::new_err("a seed is for dropout, which is not asked for"));
             }
-            let ids: Vec<u32> = self.encode_one(py, text, special, added, errors, threads)?;
+            let policy = OwnedPolicy::new(&self.inner, special, added)?;
+            let ids: Vec<u32> = self.encode_one(py, text, &policy, errors, threads)?;
             return self.list(py, &ids);
         };
         if threads.most().is_some_and(|threads| threads > 1) {
@@ -150,7 +151,8 @@ impl CoreTokenizer {
         threads: Threads,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         import_numpy(py)?;
-        Ok(array(py, self.encode_one(py, text, special, added, errors, threads)?))
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        Ok(array(py, self.encode_one(py, text, &policy, errors, threads)?))
     }
 
     /// The ids of each text of a batch, on several threads. Options: see `encode`. Errors report their row.
@@ -213,12 +215,10 @@ impl CoreTokenizer {
         &self,
         py: Python<'_>,
         text: &Bound<'_, PyAny>,
-        special: Option<&Bound<'_, PyAny>>,
-        added: Added,
+        policy: &OwnedPolicy,
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<S> {
-        let policy = OwnedPolicy::new(&self.inner, special, added)?;
         if let Ok(text) = text.cast::<PyString>()
             && let Ok(text) = text.to_str()
         {

@@ -30,7 +30,7 @@ fn kept<'py>(given: &Bound<'py, PyAny>, text: &Readable<'_>, at: usize, side: Si
 #[pymethods]
 impl CoreTokenizer {
     /// The longest prefix or suffix of a text with at most `limit` ids, cut between characters. Options and errors: see
-    /// `encode`.
+    /// `encode`, but special tokens in the text are text by default, as in `count`.
     ///
     /// Reads little more than the limit needs, and reports errors only in the part that it read.
     ///
@@ -55,7 +55,7 @@ impl CoreTokenizer {
     ///     ('low low', ' lower')
     #[pyo3(
         signature = (text, limit, side=Name::of("left"), *, special=None, added=Added::Match, errors=OnInvalid::Strict),
-        text_signature = "($self, text, limit, side='left', *, special='raise', added='match', errors='strict')"
+        text_signature = "($self, text, limit, side='left', *, special='text', added='match', errors='strict')"
     )]
     fn fit<'py>(
         &self,
@@ -66,7 +66,7 @@ impl CoreTokenizer {
         added: Added,
         errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (side, policy) = (by_name(&side)?, OwnedPolicy::new(&self.inner, special, added)?);
+        let (side, policy) = (by_name(&side)?, OwnedPolicy::counting(&self.inner, special, added)?);
         let readable = Readable::new(text, errors)?;
         let job = || self.inner.fit(&readable.text, policy.borrowed(), limit, side);
         let fit = detached(text.py(), readable.text.len(), job)?;
@@ -81,7 +81,7 @@ impl CoreTokenizer {
     ///     ['low', '', 's']
     #[pyo3(
         signature = (texts, limit, side=Name::of("left"), *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
-        text_signature = "($self, texts, limit, side='left', *, special='raise', added='match', errors='strict', threads=None)"
+        text_signature = "($self, texts, limit, side='left', *, special='text', added='match', errors='strict', threads=None)"
     )]
     fn fit_batch<'py>(
         &self,
@@ -93,7 +93,7 @@ impl CoreTokenizer {
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let (side, policy) = (by_name(&side)?, OwnedPolicy::new(&self.inner, special, added)?);
+        let (side, policy) = (by_name(&side)?, OwnedPolicy::counting(&self.inner, special, added)?);
         let py = texts.py();
         if texts.is_instance_of::<PyString>() || texts.is_instance_of::<PyBytes>() {
             return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call fit"));

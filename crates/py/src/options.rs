@@ -165,6 +165,15 @@ impl OwnedPolicy {
         Ok(Self { special: Special::Only(ids), added })
     }
 
+    /// As `new`, for a call that counts or fits: special tokens in the text are text unless the call says otherwise, since
+    /// a count for a bill or a budget must not fail on what users write.
+    pub(crate) fn counting(tokenizer: &Tokenizer, special: Option<&Bound<'_, PyAny>>, added: Added) -> PyResult<Self> {
+        match special {
+            None => Ok(Self { special: Special::Text, added }),
+            Some(_) => Self::new(tokenizer, special, added),
+        }
+    }
+
     /// The policy as the core takes it.
     pub(crate) fn borrowed(&self) -> Policy<'_> {
         let special = match &self.special {

@@ -31,6 +31,9 @@ _Value = TypeVar("_Value")
 
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "\\": "\\"}
 
+DEFAULT_MODEL = "BYTEPAIR_MODEL"
+"""The environment variable that names the tokenizer of commands without ``-m``."""
+
 _MODEL_HELP = (
     f"an encoding ({', '.join(ENCODINGS)}), a file or folder, a model such as gpt-4o, or a repository of the hub such "
     "as Qwen/Qwen3-8B"
@@ -95,10 +98,20 @@ def _special_token(text: str) -> tuple[str, int]:
 
 def add_model(parser: ArgumentParser, *name: str, required: bool = True) -> None:
     """Adds the model, as an option or as the positional `name`, and the options for bare files."""
-    place: dict[str, Any] = {"metavar": name[0].upper()} if name else {"metavar": "MODEL", "required": required}
     group = parser.add_argument_group("model")
-    group.add_argument(*(name or ("-m", "--model")), **place, help=_MODEL_HELP)
+    if name:
+        group.add_argument(*name, metavar=name[0].upper(), help=_MODEL_HELP)
+    else:
+        # Where none is required, only the command knows whether it takes one.
+        given = default_model() if required else None
+        place: dict[str, Any] = {"metavar": "MODEL", "required": required and given is None, "default": given}
+        group.add_argument("-m", "--model", **place, help=f"{_MODEL_HELP} (default: the variable {DEFAULT_MODEL})")
     _add_bare_file_options(group)
+
+
+def default_model() -> str | None:
+    """The tokenizer that the environment names; None if there is none."""
+    return os.environ.get(DEFAULT_MODEL) or None
 
 
 def add_models(parser: ArgumentParser, *names: str, required: bool = True) -> None:
@@ -113,9 +126,11 @@ def add_models(parser: ArgumentParser, *names: str, required: bool = True) -> No
             dest="models",
             metavar="MODEL",
             action="append",
-            required=required,
-            help=f"{_MODEL_HELP}; once for each tokenizer",
+            required=required and default_model() is None,
+            help=f"{_MODEL_HELP}; once for each tokenizer" + (f" (default: the variable {DEFAULT_MODEL})" * required),
         )
+        if required:
+            parser.set_defaults(default_models=[model for model in (default_model(),) if model])
     _add_bare_file_options(group)
 
 
@@ -132,7 +147,14 @@ def _add_bare_file_options(group: _ArgumentGroup) -> None:
         "--partial-alphabet", action="store_true", help="load a vocabulary in which some of the 256 bytes have no token"
     )
     group.add_argument("--max-bytes", metavar="N", type=number, help="read files of up to N bytes (default: 512 MiB)")
-    group.add_argument("--encodings", metavar="FOLDER", help="take the rank files of encodings from here")
+    group.add_argument(
+        "--encodings",
+        metavar="FOLDER",
+        help=(
+            "take the rank files of encodings from here (default: the variable BYTEPAIR_ENCODINGS, else the cache, "
+            "which is filled from the network)"
+        ),
+    )
 
 
 def load(options: Namespace, model: str) -> Tokenizer:
@@ -145,7 +167,7 @@ def load_models(options: Namespace) -> dict[str, Tokenizer]:
 
     The options for bare files apply to all files, and ``--encodings`` to all encodings.
     """
-    models: list[str] = options.models or []
+    models: list[str] = options.models or getattr(options, "default_models", [])
     _check_options(options, models)
     return {
         name: resolver.load(model, **_options_for(options, model))
@@ -290,10 +312,10 @@ def progress(options: Namespace) -> bool | str:
     return {"bar": True, "off": False}.get(shown, shown)
 
 
-def add_texts(parser: ArgumentParser) -> None:
-    """Adds the text files and the options of `text_options`."""
+def add_texts(parser: ArgumentParser, *, special: str = "raise") -> None:
+    """Adds the text files and the options of `text_options`, with this default for special tokens."""
     parser.add_argument("files", metavar="FILE", nargs="*", help="UTF-8 text; - or nothing is stdin")
-    add_text_options(parser, replace=True)
+    add_text_options(parser, special=special, replace=True)
 
 
 def add_text_options(parser: ArgumentParser, *, special: str = "raise", replace: bool = False) -> None:

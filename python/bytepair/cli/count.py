@@ -1,4 +1,7 @@
-"""Counts the tokens of the texts in files, and their total, like wc."""
+"""Counts the tokens of the texts in files, and their total, like wc.
+
+Special tokens in a text are counted as the text that they are; --special allow counts each as one token.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Adds the arguments of `run`."""
-    add_texts(parser)
+    add_texts(parser, special="text")
     add_field(parser)
     parser.add_argument("--format", choices=("table", "jsonl"), default="table", help="default: table")
     add_model(parser)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair import files
-from bytepair.cli.arguments import add_model, add_text_options, load, number, text_options
+from bytepair.cli.arguments import add_model, add_text_options, default_model, load, number, text_options
 from bytepair.cli.html_page import add_html, check_page, write_page
 from bytepair.cli.streams import blame, read, write_line
 from bytepair.errors import EncodeError
@@ -60,6 +60,7 @@ def run(options: Namespace) -> int:
         if options.text is not None or options.model is not None:
             options.usage_error("--timeline names its source; use it without TEXT and -m")
         return _show_timeline(options)
+    options.model = options.model or default_model()
     if options.model is None or options.most is not None:
         options.usage_error("use TEXT and -m MODEL, or --timeline LOG|MODEL with or without --most")
     tokenizer = load(options, options.model)

@@ -13,7 +13,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair.cli.arguments import add_model, add_progress, checked, load, number, policy, progress
+from bytepair.cli.arguments import (
+    DEFAULT_MODEL,
+    add_model,
+    add_progress,
+    checked,
+    default_model,
+    load,
+    number,
+    policy,
+    progress,
+)
 from bytepair.cli.counting_arguments import groups
 from bytepair.cli.shard_arguments import add_documents, add_shards, named_tasks
 from bytepair.drawing.wording import plural
@@ -105,8 +115,9 @@ def run(options: Namespace) -> int:
 
 def _shard(options: Namespace) -> int:
     source = _source(options)
+    options.model = options.model or default_model()
     if options.model is None:
-        options.usage_error("name the tokenizer: -m MODEL")
+        options.usage_error(f"name the tokenizer: -m MODEL, or the variable {DEFAULT_MODEL}")
     if options.processes and options.engine != "local":
         options.usage_error(f"--processes is for the local engine; {options.engine} has processes of its own")
     if options.histogram:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError, IntegrityError
+from bytepair.formats.announcing import announce
 from bytepair.formats.encodings import ENCODINGS, PUBLISHED_AT, PublishedEncoding
 from bytepair.formats.loading import read_ranks
 
@@ -55,6 +56,7 @@ def _content(encoding: PublishedEncoding, folder: str | os.PathLike[str] | None)
     if (kept := _kept_by_tiktoken(encoding)) is not None:
         return kept
     url = f"{os.environ.get('BYTEPAIR_ENCODINGS_URL', PUBLISHED_AT).rstrip('/')}/{encoding.file}"
+    announce(f"fetching {url} once, into {path.parent}")
     data = fetch(url)
     _check(data, encoding, url)
     # A cache that the environment names for tiktoken serves both.
@@ -117,8 +119,13 @@ def fetch(url: str) -> bytes:
     Raises:
         ArtifactError: It is another kind of address, cannot be fetched, or is larger than 64 MiB.
     """
-    remedy = "check the network, or put the file into a folder and pass get_encoding(name, folder=...)"
-    cli_remedy = "check the network, or put the file into a folder and pass --encodings FOLDER"
+    remedy = (
+        "check the network, or put the file into a folder and pass get_encoding(name, folder=...), or name the folder "
+        "in BYTEPAIR_ENCODINGS"
+    )
+    cli_remedy = (
+        "check the network, or put the file into a folder and pass --encodings FOLDER, or set BYTEPAIR_ENCODINGS"
+    )
     # Few calls fetch.
     import http.client  # noqa: PLC0415
     import urllib.error  # noqa: PLC0415

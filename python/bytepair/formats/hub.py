@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError
 from bytepair.formats import loading
+from bytepair.formats.announcing import announce
 
 if TYPE_CHECKING:
     import os
@@ -84,6 +85,8 @@ def snapshot(
                 name, revision, error, "load it once with the network, or pass local_files_only=False"
             ) from error
     if folder is None or not (local_files_only or _is_whole(folder)):
+        if not hub.constants.HF_HUB_OFFLINE:
+            announce(f"fetching the tokenizer of {name} at {revision} from {hub.constants.ENDPOINT} into its cache")
         try:
             folder = Path(hub.snapshot_download(name, **options))
         except failures as error:
@@ -113,10 +116,11 @@ def read(origin: Origin, **options: Any) -> TokenizerSpec:
 def _hub() -> ModuleType:
     try:
         import huggingface_hub  # noqa: PLC0415 (an extra)
+        import huggingface_hub.constants  # noqa: PLC0415 (an extra)
         import huggingface_hub.errors  # noqa: PLC0415
     except ImportError as error:
         raise ArtifactError(
-            "loading from the hub needs the package huggingface_hub", remedy="pip install 'bytepair[hub]'"
+            "loading from the hub needs the package huggingface_hub", remedy="pip install 'huggingface_hub>=0.26'"
         ) from error
     return huggingface_hub
 

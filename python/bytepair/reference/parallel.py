@@ -130,7 +130,7 @@ def _compile(pattern: str) -> Any:
     try:
         import regex  # noqa: PLC0415 - the only thing here that is not in the standard library
     except ImportError as error:
-        raise ImportError('splitting needs the package regex; pip install "bytepair[study]"') from error
+        raise ImportError("splitting needs the package regex; pip install regex") from error
     try:
         return regex.compile(pattern)
     except regex.error as error:

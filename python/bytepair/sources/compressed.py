@@ -30,7 +30,7 @@ def arrow(path: str | os.PathLike[str]) -> Any:
         raise SourceError(
             f"reading {name_of(os.fspath(path)).suffix} files needs the package pyarrow",
             file=os.fspath(path),
-            remedy="pip install 'bytepair[arrow]'",
+            remedy="pip install 'pyarrow>=18'",
         ) from error
     return pa
 

@@ -104,7 +104,7 @@ def filesystem(url: str) -> tuple[Any, str]:
         from fsspec.registry import known_implementations, registry
     except ImportError as error:
         raise ArtifactError(
-            "reading URLs needs the package fsspec", file=url, remedy="pip install 'bytepair[shard]'"
+            "reading URLs needs the package fsspec", file=url, remedy="pip install 'fsspec>=2024.2'"
         ) from error
     protocols = [part.partition("://")[0] for part in url.split("::")]
     try:

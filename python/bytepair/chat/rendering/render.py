@@ -120,7 +120,7 @@ def program_of(template: Template, limits: Limits = Limits()) -> Program:  # noq
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
             raise
-        raise TemplateError("chat templates need jinja2", remedy="pip install 'bytepair[chat]'") from error
+        raise TemplateError("chat templates need jinja2", remedy="pip install 'jinja2>=3.1,<3.2'") from error
     return compiled(template, limits)
 
 

@@ -159,5 +159,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise CorpusError("the engine needs the package ray", remedy="pip install 'bytepair[ray]'") from error
+        raise CorpusError(
+            "the engine needs the package ray", remedy="pip install 'ray[data]>=2.40' 'pyarrow>=18' 'fsspec>=2024.2'"
+        ) from error
     return ray

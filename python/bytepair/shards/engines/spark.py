@@ -340,5 +340,8 @@ def _spark() -> Any:
     try:
         import pyspark.sql.functions
     except ImportError as error:
-        raise CorpusError("the engine needs the package pyspark", remedy="pip install 'bytepair[spark]'") from error
+        raise CorpusError(
+            "the engine needs the package pyspark",
+            remedy="pip install 'pyspark>=4.0,<5' 'pyarrow>=18' 'fsspec>=2024.2'",
+        ) from error
     return pyspark

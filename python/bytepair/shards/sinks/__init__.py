@@ -45,7 +45,7 @@ class Format:
             `flat.join`. None if that cannot be.
         finish: Writes what folders need on top of their shards, given the folder of all files and the names of those
             in it, and returns the names of what it wrote; None if that is nothing.
-        needs: The pip requirement of it; empty for none. A table of documents needs ``bytepair[shard]`` besides.
+        needs: The pip requirement of it; empty for none. A table of documents needs ``pyarrow`` besides.
         writers: The packages that write it, by the names that pip knows: another version may write other bytes.
 
     Example:
@@ -78,8 +78,8 @@ FORMATS: dict[str, Format] = {
             table=True,
             join=partial(join, megatron.MegatronShard),
         ),
-        Format("parquet", ParquetShard, smallest_unsigned, _ANY, needs="bytepair[shard]", writers=("pyarrow",)),
-        Format("arrow", ArrowShard, smallest_unsigned, _ANY, needs="bytepair[shard]", writers=("pyarrow",)),
+        Format("parquet", ParquetShard, smallest_unsigned, _ANY, needs="pyarrow>=18", writers=("pyarrow",)),
+        Format("arrow", ArrowShard, smallest_unsigned, _ANY, needs="pyarrow>=18", writers=("pyarrow",)),
         Format(
             "mds",
             mds.MdsShard,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-INSTALL = "bytepair[shard]"
+INSTALL = "pyarrow>=18"
 
 
 class ParquetFile:

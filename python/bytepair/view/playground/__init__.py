@@ -115,7 +115,7 @@ def _needed() -> Any:
         import uvicorn  # noqa: PLC0415 (as above)
     except ImportError as error:
         what = f"the playground needs the package {error.name}"
-        raise ArtifactError(what, remedy="pip install 'bytepair[serve]'") from error
+        raise ArtifactError(what, remedy="pip install 'starlette>=0.40' 'uvicorn>=0.30'") from error
     return uvicorn
 
 
