@@ -526,8 +526,14 @@ def test_what_a_call_cannot_do_is_said(
 
 def test_what_loading_and_saving_cannot_do_is_said(plain: Path, tmp_path: Path) -> None:
     for settings, error, match in (
-        ({"use_fast": False}, TypeError, "use_fast=False"),
-        ({"fix_mistral_regex": True}, TypeError, "fix_mistral_regex"),
+        ({"from_slow": True}, TypeError, "from_slow=True"),
+        (
+            {"do_lower_case": True},
+            TypeError,
+            "do_lower_case=True is not supported: this tokenizer has no BertNormalizer",
+        ),
+        ({"legacy": True}, TypeError, "legacy=True is not supported: only a LlamaTokenizer"),
+        ({"tokenizer_class_": 1}, TypeError, "tokenizer_class_"),
         ({"force_download": True}, TypeError, "force_download"),
         ({"proxies": {}}, TypeError, "proxies"),
         ({"some_setting": 1}, TypeError, "some_setting"),
@@ -694,10 +700,10 @@ def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path) -> N
     again = PreTrainedTokenizerFast.from_pretrained("org/name", cache_dir=tmp_path / "cache", revision=COMMIT)
     assert said(again) == said(ours)
     # Without another source, the model type determines the class of the tokenizer.
-    more = {"config.json": b'{"model_type": "llama"}', "tokenizer.json": (plain / "tokenizer.json").read_bytes()}
+    more = {"config.json": b'{"model_type": "roberta"}', "tokenizer.json": (plain / "tokenizer.json").read_bytes()}
     cached(tmp_path / "more", {**more, "tokenizer_config.json": b"{}"})
     kind = AutoTokenizer.from_pretrained("org/name", cache_dir=tmp_path / "more", local_files_only=True)
-    assert (kind.padding_side, kind.bos_token) == ("left", "<s>")
+    assert (kind.cls_token, kind.bos_token, type(kind).__name__) == ("<s>", "<s>", "RobertaTokenizer")
     for options in ({"subfolder": "x"}, {"gguf_file": "x"}):
         with pytest.raises(bp.ArtifactError, match="is not supported for a repository"):
             AutoTokenizer.from_pretrained("org/name", **options)  # type: ignore[arg-type]

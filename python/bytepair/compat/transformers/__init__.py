@@ -39,8 +39,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    # GPT2TokenizerFast and other classes.
+    module = "named" if name.endswith(("Tokenizer", "TokenizerFast")) else None
+    module = _MODULES.get(name, module)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib  # noqa: PLC0415 (imported on first use)
 
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)

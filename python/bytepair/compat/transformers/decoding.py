@@ -46,10 +46,12 @@ def _row(ids: Any) -> list[int]:
 
 
 def clean_up(tokenizer: State, text: str, requested: bool | None) -> str:
-    """Remove spaces before punctuation from a decoded text, if a call or the tokenizer requests it.
+    """Make marks of words spaces, and remove spaces before punctuation if a call or the tokenizer requests it.
 
     With BPE, spaces are part of the text and stay; a call that requests their removal gets a TokenizerWarning.
     """
+    if tokenizer._word_end:
+        text = text.replace(tokenizer._word_end, " ").strip()
     wanted = tokenizer.clean_up_tokenization_spaces if requested is None else requested
     if not wanted:
         return text

@@ -31,12 +31,16 @@ class Parts(NamedTuple):
         base: The size of its vocabulary without added tokens.
         added: Tokens listed in other files that the engine's own file lacks.
         settings: Keyword arguments of the constructor.
+        stem: The class in ``transformers``, such as ``"Llama"`` for ``LlamaTokenizer``; None for a general one.
+        model: The parsed ``config.json`` of the model, if there is one.
     """
 
     engine: Tokenizer
     base: int
     added: list[AddedToken]
     settings: dict[str, Any]
+    stem: str | None = None
+    model: dict[str, Any] = {}  # noqa: RUF012 (never changed)
 
 
 def place(
@@ -73,19 +77,23 @@ def place(
     return path / gguf_file if gguf_file else path
 
 
-def parts(path: Path, *, by_class: bool) -> Parts:
+def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
     """Read the parts of a tokenizer from a folder or a file.
 
     Args:
         path: The folder or the file.
         by_class: Whether settings that no file contains are the defaults of the class.
+        stem: The class, if it is not the one that the files name.
 
     Raises:
+        FormatError: The class is for another kind of model.
         FormatError, ArtifactError, IntegrityError: As `Tokenizer.from_file`.
     """
     engine, base, settings = _engine(path)
     if not files.is_folder(path):
-        return Parts(engine, base, [], settings)
+        if stem is not None:
+            settings |= _by_class(stem, engine, settings)
+        return Parts(engine, base, [], settings, stem)
     found = configs.read(path)
     config = configs.table(path, configs.CONFIG)
     added = _listed(config)
@@ -106,10 +114,12 @@ def parts(path: Path, *, by_class: bool) -> Parts:
     if templates:
         settings["chat_template"] = templates["default"] if list(templates) == ["default"] else templates
     settings["tokenizer_class"] = kind
+    model = configs.table(path, configs.MODEL)
     if by_class:
-        for key, value in _by_class(path, kind, engine, settings).items():
-            settings.setdefault(key, value)
-    return Parts(engine, base, added, settings)
+        has_names = any(_is_name(key) for key in settings)
+        stem = stem or _class_of(kind, model.get("model_type"), engine, guess=not has_names)
+        settings |= _by_class(stem, engine, settings)
+    return Parts(engine, base, added, settings, stem, model)
 
 
 def _is_name(key: str) -> bool:
@@ -171,14 +181,22 @@ def _content(value: Any) -> Any:
     return value.get("content") if isinstance(value, dict) else value
 
 
-def _by_class(path: Path, kind: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
-    vocab = {token.content: token.id for token in engine.spec.added_tokens}
-    model = configs.table(path, configs.MODEL).get("model_type")
-    if (kind or "").startswith("Llama") and engine.spec.is_byte_level:
-        # The class is for vocabularies of characters, but some byte-level files name it.
+def _class_of(kind: str | None, model_type: str | None, engine: Tokenizer, *, guess: bool) -> str | None:
+    """The class that ``AutoTokenizer`` of ``transformers`` chooses; None for a general one."""
+    stem = classes.stem_of(kind, model_type)
+    if stem is None and kind is None and guess:
+        return classes.guessed({token.content for token in engine.spec.added_tokens}, engine.special_tokens)
+    # Some byte-level files name a class for vocabularies of characters.
+    return stem if stem is None or classes.fits(stem, engine.spec.semantics, engine.spec.is_byte_level) else None
+
+
+def _by_class(stem: str | None, engine: Tokenizer, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of a class that the files do not set."""
+    if stem is None:
         return {}
-    known = classes.known(kind, model)
-    if not known and kind is None and not any(_is_name(key) for key in settings):
-        known = classes.guessed(vocab, engine.special_tokens)
+    if not classes.fits(stem, engine.spec.semantics, engine.spec.is_byte_level):
+        raise FormatError(f"{stem}Tokenizer is for another kind of model", remedy="use AutoTokenizer.from_pretrained")
+    added = {token.content for token in engine.spec.added_tokens}
+    found = {key: value for key, value in classes.known(stem).items() if key not in settings}
     # Files may name a class for its code and have other tokens.
-    return {key: value for key, value in known.items() if not _is_name(key) or value in vocab}
+    return {key: value for key, value in found.items() if not _is_name(key) or value in added}

@@ -27,6 +27,9 @@ class State(SpecialTokens):
         init_kwargs: Other settings of ``tokenizer_config.json``, kept for saving.
     """
 
+    _word_end = ""
+    """The mark of the end of a word that decoding makes a space."""
+
     _tok: Tokenizer
     _base: int
     _vocab: dict[str, int] | None

@@ -12,42 +12,33 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.call import model_inputs
 from bytepair.compat.tokenizers.added_tokens import AddedToken
-from bytepair.compat.transformers import added, arguments, batch, loading, saving, words
+from bytepair.compat.transformers import added, arguments, batch, loading, saving, stages, words
 from bytepair.compat.transformers.added import as_added
 from bytepair.compat.transformers.chats import Chats
 from bytepair.compat.transformers.classes import INPUTS
 from bytepair.compat.transformers.decoding import clean_up, plain_ids
+from bytepair.compat.transformers.kinship import Kin
 from bytepair.compat.transformers.names import ROLES
 from bytepair.compat.transformers.padding import Padding
 from bytepair.compat.transformers.vocabulary import Vocabulary
-from bytepair.errors import FormatError
 from bytepair.formats.json_files import parse_json
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self
 
     from bytepair.compat.transformers.batch import BatchEncoding
 
 _SIDES = ("left", "right")
-_NO_EFFECT = {
-    "use_fast": True,
-    "trust_remote_code": None,
-    "verbose": None,
-    "force_download": False,
-    "resume_download": None,
-    "from_slow": False,
-    "fix_mistral_regex": False,
-    "torch_dtype": None,
-    "dtype": None,
-}
+_NO_EFFECT = ("use_fast", "trust_remote_code", "verbose", "resume_download", "torch_dtype", "dtype")
+_NEVER = ("force_download", "from_slow")
 _REFUSED = ("proxies", "mirror", "config", "tokenizer_type", "use_auth_token")
 
 
-class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
+class PreTrainedTokenizerFast(Padding, Chats, Vocabulary, Kin):
     """The tokenizer class of ``transformers``, without ``transformers``.
 
     As there, text that spells a special token is encoded as that token (unless ``split_special_tokens=True``), so a
@@ -79,6 +70,9 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
         >>> tokenizer.decode([115, 257, 259], skip_special_tokens=True)
         'slow'
     """
+
+    _stem: str | None = None
+    """The class in ``transformers`` whose defaults `from_pretrained` takes."""
 
     def __init__(
         self, tokenizer_object: Any = None, tokenizer_file: str | os.PathLike[str] | None = None, **settings: Any
@@ -136,10 +130,9 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
             if getattr(self, name) not in _SIDES:
                 raise ValueError(f'{name}={getattr(self, name)!r} is unknown; use "left" or "right"')
         if not from_file:
-            prefix = settings.pop("add_prefix_space", None)
-            if prefix is not None:
-                self._tok = _with_prefix_space(self._tok, bool(prefix))
-            _check_settings(settings, "tokenizer_class", *_NO_EFFECT)
+            settings = _without_effect(settings)
+            self._tok = stages.with_settings(self._tok, None, {}, settings)
+            _check_settings(settings, "tokenizer_class", *stages.ACTING)
         self.init_inputs: tuple[Any, ...] = ()
         self.init_kwargs = settings
 
@@ -168,8 +161,11 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
             revision: As for `Tokenizer.from_pretrained`.
             subfolder: A subfolder.
             gguf_file: A GGUF file in the folder.
-            settings: As for the constructor; they override the files. ``trust_remote_code`` is accepted, but code of a
-                repository is never run.
+            settings: As for the constructor; they override the files. ``do_lower_case``, ``strip_accents`` and
+                ``tokenize_chinese_chars`` change a BertNormalizer, ``add_prefix_space`` a byte-level model,
+                ``fix_mistral_regex`` the split pattern of a Mistral model that was published with a wrong one, and
+                ``legacy`` the stages of `LlamaTokenizer`. As in ``transformers`` 5, ``use_fast`` and ``torch_dtype``
+                have no effect on a tokenizer. ``trust_remote_code`` is accepted, but code of a repository is never run.
 
         Raises:
             ArtifactError: The file or repository does not exist or cannot be fetched.
@@ -179,28 +175,37 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary):
         return cls._load(
             pretrained_model_name_or_path,
             settings | {"force_download": force_download},
-            by_class=False,
+            by_class=cls._stem is not None,
             **arguments.taken(locals(), loading.place),
         )
 
     @classmethod
-    def _load(cls, name: str | os.PathLike[str], settings: dict[str, Any], *, by_class: bool, **where: Any) -> Self:
-        for key, value in list(settings.items()):
-            if key in _REFUSED or (key in _NO_EFFECT and _NO_EFFECT[key] is not None and value != _NO_EFFECT[key]):
-                raise TypeError(f"{key}={value!r} is not supported")
-            if key in _NO_EFFECT:
-                del settings[key]
-        path = loading.place(name, **where)
-        parts = loading.parts(path, by_class=by_class)
+    def _load(
+        cls,
+        name: str | os.PathLike[str],
+        settings: dict[str, Any],
+        *,
+        by_class: bool,
+        named: Mapping[str | None, type[Self]] | None = None,
+        **where: Any,
+    ) -> Self:
+        """As `from_pretrained`; `by_class` with the defaults of a class, as one of `named` if there is one for it."""
+        settings = _without_effect(settings)
+        parts = loading.parts(loading.place(name, **where), by_class=by_class, stem=cls._stem)
         if "extra_special_tokens" in settings or "additional_special_tokens" in settings:
             parts.settings.pop("extra_special_tokens", None)
-        engine = parts.engine
-        prefix = settings.pop("add_prefix_space", None)
-        if prefix is not None:
-            engine = _with_prefix_space(engine, bool(prefix))
-        _check_settings(settings, *ROLES, *_KNOWN, *parts.settings)
+        stem = parts.stem if by_class else None
+        engine = stages.with_settings(parts.engine, stem, parts.settings, settings, parts.model)
+        same = [key for key, value in settings.items() if parts.settings.get(key) == value]
+        _check_settings(settings, *ROLES, *_KNOWN, *stages.ACTING, *same)
         merged = {**parts.settings, "name_or_path": str(name), **settings}
-        made = cls(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
+        made_class = named.get(stem, cls) if named else cls
+        made = made_class(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
+        if stem is not None:
+            # A class adds its tokens anew, and those with a name are special then.
+            names = made.special_tokens_map.values()
+            plain = [token for token in made.added_tokens_decoder.values() if not token.special]
+            made._add([as_added(token, special=True) for token in plain if str(token) in names])
         for key in ("add_bos_token", "add_eos_token"):
             # The template of the file may add what the call does not want.
             if settings.get(key) is False:
@@ -535,6 +540,14 @@ _KNOWN = (
 )
 
 
+def _without_effect(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings without those that have no effect on a tokenizer; others that could not act are refused."""
+    for key, value in settings.items():
+        if key in _REFUSED or (key in _NEVER and value):
+            raise TypeError(f"{key}={value!r} is not supported")
+    return {key: value for key, value in settings.items() if key not in _NO_EFFECT and key not in _NEVER}
+
+
 def _check_settings(settings: dict[str, Any], *known: str) -> None:
     for key, value in settings.items():
         if callable(getattr(PreTrainedTokenizerFast, key, None)):
@@ -546,13 +559,3 @@ def _check_settings(settings: dict[str, Any], *known: str) -> None:
 def _is_named(key: str, value: Any) -> bool:
     """Whether a setting names a token: `image_token`, but not `add_bos_token`."""
     return key.endswith("_token") and (value is None or isinstance(value, dict) or added.is_token(value))
-
-
-def _with_prefix_space(engine: Tokenizer, prefix: bool) -> Tokenizer:
-    spec = engine.spec
-    if not spec.is_byte_level:
-        raise FormatError(
-            "add_prefix_space is a setting of byte-level models",
-            remedy="leave it out: the file has its own setting",
-        )
-    return engine if spec.prefix_space == prefix else type(engine)(spec.replace(prefix_space=prefix))
