@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,17 @@ from fuzz import own_templates, turns, turns_of_built_ins, turns_of_deepseek, tu
 from fuzz.conversations import Takes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from fuzz.turns import Chat, Written
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A template under test: its source, the oracle, its accepted inputs, its marks, and those that end a turn."""
+    """A template under test: its source, the oracle, its accepted inputs, its marks, and those that end a turn.
+
+    ``other_ends`` are the marks that end the turns of some roles; ``ends`` those of all other roles.
+    """
 
     name: str
     source: str
@@ -30,11 +33,15 @@ class Subject:
     variables: dict[str, str]
     marks: tuple[str, ...]
     ends: tuple[str, ...]
+    other_ends: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
-    def must_tell(self) -> bool:
-        """Whether its end-of-turn marks also begin the next turn, so that only a call can declare them as ends."""
-        return "<|user|>" in self.ends
+    def ends_of(self, role: str) -> tuple[str, ...]:
+        """The marks that end the turns of a role.
+
+        Nothing if they also begin the next turn, so that only a call can declare them as ends.
+        """
+        found = self.other_ends.get(role, self.ends)
+        return () if "<|user|>" in found else found
 
 
 _TOOLS = ("system", "user", "assistant", "tool")
@@ -90,6 +97,13 @@ _OWN = {
 }  # fmt: skip
 
 
+_OTHER_ENDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "built-in mistral": {"user": ("[/INST]",), "system": ("[/SYSTEM_PROMPT]",)},
+    "built-in llama2": {"user": ("[/INST]",)},
+    "deepseek": {"tool": ("<｜tool▁output▁end｜>",)},
+    "glm45": {"user": ("/nothink",)},
+    "deepseek31": {"tool": ("<｜tool▁output▁end｜>",)},
+}
 _ANY, _THREE, _STRICT = Takes(any_role=True), Takes(), Takes(strict=True)
 _BUILT_IN: dict[str, tuple[Callable[[Chat], Written], Takes, tuple[str, ...], tuple[str, ...]]] = {
     "chatml": (turns_of_built_ins.chatml, _ANY, _IM, ("<|im_end|>",)),
@@ -113,7 +127,8 @@ def _built_in() -> dict[str, Subject]:
         template = Template.named(name)
         subject = f"built-in {name}"
         whole = functools.partial(turns_of_built_ins.dropping_nothing, oracle)
-        found[subject] = Subject(subject, template.source, whole, takes, dict(template.variables), marks, ends)
+        other = _OTHER_ENDS.get(subject, {})
+        found[subject] = Subject(subject, template.source, whole, takes, dict(template.variables), marks, ends, other)
     return found
 
 
@@ -148,5 +163,5 @@ def real_subjects() -> dict[str, Subject]:
         if path.suffix == ".json":
             config = json.loads(source)
             source, variables = config["chat_template"], _token(config, "bos_token") | _token(config, "eos_token")
-        found[name] = Subject(name, source, oracle, takes, variables, marks, ends)
+        found[name] = Subject(name, source, oracle, takes, variables, marks, ends, _OTHER_ENDS.get(name, {}))
     return found

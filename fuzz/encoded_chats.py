@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytepair.chat.encoding.example import ChatExample
+    from fuzz.labels import Ends
     from fuzz.turns import Chat, Part
 
 
@@ -53,7 +54,7 @@ def encoded(subject: Subject, chat: Chat, vocabulary: Vocabulary, **options: Any
 
 
 def oracle_of(
-    chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], ends: Sequence[str], *, policy: str, **options: Any
+    chat: Chat, vocabulary: Vocabulary, parts: Sequence[Part], ends: Ends, *, policy: str, **options: Any
 ) -> Expected:
     """The oracle's example; the options are those of `labels.expected`."""
     text = "".join(part.text for part in parts)
@@ -80,7 +81,7 @@ def check_labels(
     if random.random() < 0.2:
         trained["train_on"] = random.sample(("assistant", "user", "tool", "system"), random.randint(1, 2))
     told = bool(subject.ends) and random.random() < 0.4
-    ends = () if subject.must_tell and not told else subject.ends
+    ends = (lambda _: subject.ends) if told else subject.ends_of
     want = oracle_of(chat, vocabulary, parts, ends, policy=policy, **trained)
     roles = trained.get("train_on", ("assistant",))
     nothing = all(label == -100 for label in want.labels) or labels.leaves_out(parts, chat.messages, roles)

@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from fuzz.chat_vocabularies import Json, Vocabulary
     from fuzz.turns import Message, Part
+
+Ends: TypeAlias = "Callable[[str], Sequence[str]]"
+"""The marks that end the turns of a role."""
 
 # Letters, in the peer's sense, next to a token that must be a whole word: including marks, unlike Python.
 _WORD = regex.compile(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
@@ -196,7 +200,7 @@ def expected(
     tokens: list[Token],
     parts: Sequence[Placed],
     messages: Sequence[Message],
-    ends: Sequence[str],
+    ends: Ends,
     text: str,
     *,
     train_on: Sequence[str] = ("assistant",),
@@ -213,7 +217,7 @@ def expected(
         mine = [part for part in parts if part.message == at]
         if not mine:
             continue
-        end = _end_of(text, parts, at, ends)
+        end = _end_of(text, parts, at, ends(messages[at]["role"]))
         if messages[at]["role"] == "assistant" and any(part.generated for part in parts):
             block = _generated(parts, at)
             if not block:

@@ -3,7 +3,7 @@
 A structure is data: the texts that a template writes around a message. `source` makes a template of it. `written`
 writes the same text in plain Python, part by part, and decides for each part whether a model writes it: from the end of
 the prompt for generation to the mark that ends the turn. Neither spans nor renderings of a part are used for that.
-The file is long because there are 32 of them.
+The file is long because there are so many of them.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Structure:
         trailer: At the end of a conversation without a prompt.
         eos: The variable ``eos_token``.
         takes_parts: Whether content may be a list of parts.
+        trims: Whether contents and reasoning are written without the white space around them.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Structure:
     trailer: str = ""
     eos: str | None = None
     takes_parts: bool = False
+    trims: bool = False
 
     def end_after(self, *, has_calls: bool, following: str | None) -> str:
         """The text after an assistant's turn, by the role of the next message."""
@@ -177,6 +179,12 @@ STRUCTURES = (
     Structure("QwQ: a prompt that history drops", prompt="<|im_start|>assistant\n<think>\n", thinking=None),
     Structure("a prompt that has thought already", prompt="<|im_start|>assistant\n<think>\n\n</think>\n\n"),
     Structure("parts", takes_parts=True),
+    Structure("trimmed", trims=True),
+    Structure("trimmed parts", trims=True, takes_parts=True),
+    Structure("Llama 3: trimmed, and no line behind the end", trims=True, thinking=None, end="<|eot_id|>"),
+    Structure("trimmed behind a space", trims=True, content=(" ", " "), end="</s>", thinking=None),
+    Structure("trimmed, reasoning of the last turns only", trims=True, keeps="last",
+              prompt="<|im_start|>assistant\n<think>\n"),
     Structure("harmony", **_HARMONY, end="<|return|>", end_in_history="<|end|>"),
     Structure("harmony with one end", **_HARMONY, end="<|end|>"),
     Structure("Gemma 4", **_GEMMA),
@@ -258,15 +266,16 @@ def source(structure: Structure) -> str:
     def either(condition: str, one: str, other: str) -> str:
         return f"{{% if {condition} %}}{text(one)}{{% else %}}{text(other)}{{% endif %}}" if one != other else text(one)
 
-    content = "{{ m.content or '' }}"
+    trim = " | trim" if s.trims else ""
+    content = "{{ (m.content or '')" + trim + " }}"
     if s.takes_parts:
-        parts = "{% for p in m.content or [] %}{{ p.text }}{% endfor %}"
-        content = f"{{% if m.content is string %}}{{{{ m.content }}}}{{% else %}}{parts}{{% endif %}}"
+        parts = "{% for p in m.content or [] %}{{ p.text" + trim + " }}{% endfor %}"
+        content = f"{{% if m.content is string %}}{{{{ m.content{trim} }}}}{{% else %}}{parts}{{% endif %}}"
     thought = ""
     if s.thinking:
         kept = "true" if s.keeps == "all" else "loop.index0 > ns.user"
         thought = (
-            f"{{% if m.reasoning_content and {kept} %}}{text(s.thinking[0])}{{{{ m.reasoning_content }}}}"
+            f"{{% if m.reasoning_content and {kept} %}}{text(s.thinking[0])}{{{{ m.reasoning_content{trim} }}}}"
             f"{text(s.thinking[1])}{{% else %}}{text(s.empty)}{{% endif %}}"
         )
     elif s.empty:
@@ -317,6 +326,7 @@ class Piece(NamedTuple):
     is_field: bool = False
 
 
+_SPACES = ("", " ", "\n", "\n\n", "  \n", "\t")
 _ATOM = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]|.", re.DOTALL)
 
 
@@ -346,15 +356,16 @@ def written(structure: Structure, messages: list[Message], *, add_generation_pro
         else:
             first, middle, last = s.result if role == "tool" else (s.user[0], "", s.user[1])
             pieces += [Piece(first), Piece(name if s.repeats and role == "tool" else ""), Piece(middle)]
-            pieces += [Piece(_said(message), at, is_field=True), Piece(last)]
+            pieces += [Piece(_said(s, message), at, is_field=True), Piece(last)]
         before = role
     pieces.append(Piece(s.prompt_of(before) if add_generation_prompt else s.trailer))
     return pieces
 
 
-def _said(message: Message) -> str:
+def _said(s: Structure, message: Message) -> str:
     content = message.get("content") or ""
-    return content if isinstance(content, str) else "".join(part["text"] for part in content)
+    texts = [content] if isinstance(content, str) else [part["text"] for part in content]
+    return "".join(text.strip() if s.trims else text for text in texts)
 
 
 def _answer(
@@ -373,6 +384,8 @@ def _answer(
     yield Piece(header, at)
     left = max(0, given - len(header))
     for piece in body:
+        # A field is the model's, even if it begins as the prompt goes on.
+        left = 0 if piece.is_field else left
         cut = min(left, len(piece.text))
         left -= cut
         yield Piece(piece.text[:cut], at)
@@ -396,12 +409,12 @@ def _body(s: Structure, at: int, message: Message, is_late: bool) -> Iterator[Pi
 
     thought = message.get("reasoning_content")
     if s.thinking and thought and (s.keeps == "all" or is_late):
-        yield from (mark(s.thinking[0]), field(thought), mark(s.thinking[1]))
+        yield from (mark(s.thinking[0]), field(thought.strip() if s.trims else thought), mark(s.thinking[1]))
     else:
         yield mark(s.empty)
     calls = message.get("tool_calls") or []
     if message.get("content") or not calls:
-        yield from (mark(s.content[0]), field(_said(message)), mark(s.content[1]))
+        yield from (mark(s.content[0]), field(_said(s, message)), mark(s.content[1]))
     if calls:
         yield mark(s.calls[0])
         for number, call in enumerate(calls):
@@ -431,7 +444,11 @@ def conversation(random: random.Random, structure: Structure) -> list[Message]:
 
 def _thought(random: random.Random, message: Message) -> Message:
     if random.random() < 0.5:
-        message["reasoning_content"] = random.choice([_words(random), None, ""])
+        message["reasoning_content"] = random.choice([_text(random), None, ""])
+    if random.random() < 0.1:  # no template writes it
+        message["metadata"] = {"at": _word(random)}
+    if random.random() < 0.1:
+        message["tool_calls"] = message.get("tool_calls") or random.choice([[], None])
     return message
 
 
@@ -444,8 +461,14 @@ def _call(random: random.Random) -> dict[str, Any]:
 
 def _content(random: random.Random, structure: Structure) -> Any:
     if structure.takes_parts and random.random() < 0.5:
-        return [{"type": "text", "text": _words(random)} for _ in range(random.randint(1, 2))]
-    return _words(random)
+        return [{"type": "text", "text": _text(random)} for _ in range(random.randint(0, 2))]
+    return _text(random) if random.random() < 0.97 else random.choice([[], None])
+
+
+def _text(random: random.Random) -> str:
+    """Words, sometimes with white space around them, and sometimes nothing else."""
+    words = _words(random) if random.random() < 0.95 else ""
+    return random.choice(_SPACES) + words + random.choice(_SPACES) if random.random() < 0.4 else words
 
 
 def _words(random: random.Random) -> str:

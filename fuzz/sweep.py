@@ -33,6 +33,7 @@ from fuzz.reports import sweep_lints, sweep_reports
 from fuzz.saved import sweep_files, sweep_kinds
 from fuzz.shards import sweep_shards
 from fuzz.streams import sweep_streams
+from fuzz.structured import sweep_structures
 from fuzz.taint import sweep_taint
 from fuzz.texts import sweep_texts
 
@@ -55,6 +56,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "files": sweep_files,
     "kinds": sweep_kinds,
     "chats": sweep_chats,
+    "structures": sweep_structures,
     "fine-tuning": sweep_fine_tuning,
     "taint": sweep_taint,
     "expressions": sweep_expressions,

@@ -32,9 +32,9 @@ def _text(message: Message, at: int) -> list[Part]:
 
 
 def _trimmed(message: Message, at: int) -> list[Part]:
-    """A content after ``trim``; missing content leaves nothing."""
+    """A content after ``trim``; without content, the turn is that of an empty one."""
     content = message.get("content", MISSING)
-    return [] if content is MISSING else [Part(printed(content).strip(), at, "content", isinstance(content, str))]
+    return [Part(printed(content).strip(), at, "content", isinstance(content, str))]
 
 
 def _known(message: Message, roles: Sequence[str] = _ROLES) -> str:

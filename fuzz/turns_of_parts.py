@@ -39,7 +39,8 @@ def _visible(value: Any, at: int) -> list[Part]:
                 parts.append(shown(item.get("text", MISSING), at, f"content/{number}/text"))
             elif isinstance(item, str):
                 parts.append(Part(item, at, f"content/{number}"))
-        return parts
+        # Without a text, the turn is that of an empty one.
+        return parts or [Part("", at, "content", exact=False)]
     return [] if value is MISSING else [shown(value, at, "content")]
 
 
@@ -184,6 +185,8 @@ def kimi(chat: Chat) -> Written:
                     out.put("<|media_start|>image<|media_content|><|media_pad|><|media_end|>")
                 else:
                     out.append(shown(item.get("text", MISSING), at, f"content/{number}/text"))
+        # Without a text, the turn is that of an empty one.
+        out += [] if out[-1].message == at else [Part("", at, "content", exact=False)]
         out.put("<|im_end|>")
     if chat.add_generation_prompt:
         out.put("<|im_assistant|>assistant<|im_middle|>")

@@ -104,7 +104,8 @@ def qwen3(chat: Chat) -> Written:
     for at, message in enumerate(messages):
         role, given = role_of(message), message.get("content", MISSING)
         content = given if isinstance(given, str) else None
-        said = Part(content, at, "content") if content is not None else Part("")
+        # Without a text, the turn is that of an empty one.
+        said = Part("") if given and content is None else Part(content or "", at, "content", content is not None)
         if role == "user" or (role == "system" and at):
             out.put("<|im_start|>")
             out.say(role, at, "role")

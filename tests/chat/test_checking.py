@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from fuzz.structured import one_token_a_byte, template_of
 from fuzz.structures import STRUCTURES
 
 import bytepair as bp
 from bytepair.chat.rendering.render import render
-from tests.chat.test_structures import BYTES, template_of
 from tests.conftest import WHOLE
 
 GOOD = (
@@ -36,14 +36,14 @@ FAULTS = {
 
 
 def test_a_template_without_faults() -> None:
-    report = bp.chat.check(TOOLED, BYTES)
+    report = bp.chat.check(TOOLED, one_token_a_byte())
     assert [finding.name for finding in report.findings if finding.holds is not True] == []
     assert str(report).splitlines()[0] == "keeps earlier text: yes"
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_each_fault_is_found(name: str) -> None:
-    found = bp.chat.check(FAULTS[name], BYTES)[name]
+    found = bp.chat.check(FAULTS[name], one_token_a_byte())[name]
     assert found.holds is False, found
     assert found.conversation
     assert str(found).startswith(f"{name}: no")
@@ -81,7 +81,7 @@ def test_what_the_structures_are_known_to_do() -> None:
     for structure in STRUCTURES:
         if structure.name not in known and not WHOLE:
             continue
-        report = bp.chat.check(template_of(structure), BYTES)
+        report = bp.chat.check(template_of(structure), one_token_a_byte())
         assert report["can be trained on"].holds, structure.name
         for name, holds in known.get(structure.name, {}).items():
             assert report[name].holds is holds, (structure.name, name)
@@ -89,7 +89,7 @@ def test_what_the_structures_are_known_to_do() -> None:
 
 def test_arguments_that_are_json_are_tried_too() -> None:
     joined = GOOD.replace("{{ c.function | tojson }}", "{{ c.function.name + c.function.arguments }}")
-    assert bp.chat.check(joined, BYTES)["takes tool calls"].holds
+    assert bp.chat.check(joined, one_token_a_byte())["takes tool calls"].holds
 
 
 def test_a_template_that_takes_nothing_is_an_error() -> None:

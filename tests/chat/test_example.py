@@ -56,6 +56,73 @@ def test_what_the_assistant_said_and_its_end_are_trained_on(chat_tok: bp.Tokeniz
     assert example.to_dict()["labels"] == example.labels.tolist()
 
 
+USER, ANSWER = CHAT[1:3]
+WITHOUT_TEXT = pytest.mark.parametrize("content", ["", [], None, " ", [{"type": "text", "text": ""}]])
+TAKES_ALL = PLAIN.replace(
+    "{{ m.content }}",
+    "{% if m.content is string %}{{ m.content | trim }}{% else %}"
+    "{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}",
+)
+
+
+@WITHOUT_TEXT
+@pytest.mark.parametrize("template", [TAKES_ALL, TAKES_ALL.replace("<|im_end|>", "</think><|im_end|>")])
+def test_a_message_without_text_has_the_end_of_its_turn(chat_tok: bp.Tokenizer, template: str, content: Any) -> None:
+    said = [USER, {"role": "assistant", "content": content}, USER, {"role": "assistant", "content": "fine"}]
+    end = template.partition("{% endif %}")[2].partition("\n")[0]
+    assert trained(chat_tok.encode_chat(said, template)) == [end, f"fine{end}"]
+
+
+def test_a_block_without_text_is_trained(chat_tok: bp.Tokenizer) -> None:
+    block = "{% generation %}{{ m.content }}<|im_end|>{% endgeneration %}"
+    template = (
+        f"{{% for m in messages %}}<|im_start|>{{% if m.role == 'assistant' %}}{block}{{% endif %}}{{% endfor %}}"
+    )
+    for content in ("", None):
+        example = chat_tok.encode_chat([USER, {"role": "assistant", "content": content}, USER], template)
+        assert trained(example) == ["<|im_end|>"]
+
+
+def test_history_can_leave_out_what_a_content_begins_with(chat_tok: bp.Tokenizer) -> None:
+    """As Qwen 3 does: the end of the conversation has the reasoning of a content, history does not."""
+    thought = "<thought>{{ m.content.split('</thought>')[0] }}</thought>{{ m.content.split('</thought>')[1] }}"
+    rest = "{{ m.content.split('</thought>')[-1] }}"
+    kept = f"{{% if loop.last and '</thought>' in m.content %}}{thought}{{% else %}}{rest}"
+    template = PLAIN.replace("{{ m.content }}", kept + "{% endif %}")
+    answer = {"role": "assistant", "content": "well</thought>fine"}
+    assert trained(chat_tok.encode_chat([USER, answer, USER], template)) == ["fine<|im_end|>"]
+    assert trained(chat_tok.encode_chat([USER, answer], template)) == ["<thought>well</thought>fine<|im_end|>"]
+    # What is moved into marks ends with these, and not with the end of the turn.
+    moved = f"{{% for m in messages %}}<|im_start|>{{{{ m.role }}}}{kept}{{% endif %}}{{% endfor %}}"
+    example = chat_tok.encode_chat([USER, {"role": "assistant", "content": "well</thought>"}], moved)
+    assert [part.why for part in example.trained][-1] == "mark"
+
+
+def test_a_name_behind_the_content_is_in_the_turn(chat_tok: bp.Tokenizer) -> None:
+    template = PLAIN.replace("{{ m.content }}", "{{ m.content }}{% if m.name %} ({{ m.name }}){% endif %}")
+    said = [{"role": "user", "content": "fine", "name": "you"}, ANSWER]
+    example = chat_tok.encode_chat(said, template, train_on="user")
+    assert [part.why for part in example.trained] == ["field", "mark", "end"]
+    assert trained(example) == ["fine (you)<|im_end|>"]
+    assert trained(chat_tok.encode_chat(said, template, train_on="user", train_marks=False)) == ["fine", "<|im_end|>"]
+
+
+def test_the_end_of_an_empty_answer_is_not_that_of_the_message_before(chat_tok: bp.Tokenizer) -> None:
+    marks = "{{ '<u>' if m.role == 'user' else '<a>' }}{{ m.content }}{{ '</s>' if m.role == 'assistant' }}"
+    template = f"{{% for m in messages %}}{marks}{{% endfor %}}"
+    said = [USER, {"role": "assistant", "content": ""}]
+    assert trained(chat_tok.encode_chat(said, template, train_on="user", end_of_turn="</s>")) == ["Hello there"]
+
+
+def test_a_message_that_is_moved_to_the_front_has_no_end(chat_tok: bp.Tokenizer) -> None:
+    others = (
+        "{% for m in messages %}{% if m.role != 'system' %}<|im_start|>{{ m.content }}<|im_end|>{% endif %}{% endfor %}"
+    )
+    template = "{% for m in messages %}{% if m.role == 'system' %}{{ m.content }}{% endif %}{% endfor %}" + others
+    said = [USER, {"role": "system", "content": "fine"}, ANSWER]
+    assert trained(chat_tok.encode_chat(said, template, train_on="system")) == ["fine"]
+
+
 def test_the_first_token_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
     example = chat_tok.encode_chat([{"role": "assistant", "content": "Hello"}], "{{ messages[0].content }}</s>")
     assert example.labels[0] == example.input_ids[0]

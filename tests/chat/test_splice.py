@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from fuzz.case import case
+from fuzz.structured import one_token_a_byte, template_of
 from fuzz.structures import STRUCTURES, Structure, conversation
 
 import bytepair as bp
-from tests.chat.test_structures import BYTES, template_of
 from tests.conftest import WHOLE
 
 USER = {"role": "user", "content": "how are you"}
@@ -35,7 +35,7 @@ def test_a_splice_goes_on_as_the_template_does(structure: Structure) -> None:
             if following[-1]["role"] == "assistant":
                 following = following[:-1]
             with case(structure=structure.name, messages=messages, at=at):
-                whole = BYTES.encode_chat(messages[: at + 1], template)
+                whole = one_token_a_byte().encode_chat(messages[: at + 1], template)
                 parts = [part for part in whole.trained if part.message == at]
                 sampled = [id for part in parts for id in whole.text[part.start : part.end].encode()]
                 text = whole.text[: parts[0].start]
@@ -48,7 +48,7 @@ def test_a_splice_goes_on_as_the_template_does(structure: Structure) -> None:
                 ids = made.ids.tolist()
                 assert ids[: made.kept] == [*served, *sampled]
                 # The texts are equal if the template keeps the earlier turns as they were.
-                expected = BYTES.encode_chat(
+                expected = one_token_a_byte().encode_chat(
                     [*messages[: at + 1], *following], template, train_on=None, add_generation_prompt=True
                 )
                 fixed = text + bytes(sampled).decode()
@@ -63,7 +63,7 @@ def test_a_splice_goes_on_as_the_template_does(structure: Structure) -> None:
 
 
 def splice(served: Any, sampled: Any, messages: Any, following: Any, template: Any) -> bp.chat.Splice:
-    return bp.chat.splice(BYTES, served, sampled, messages, following, template=template)
+    return bp.chat.splice(one_token_a_byte(), served, sampled, messages, following, template=template)
 
 
 def test_the_cause_of_drift_is_named(chat_tok: bp.Tokenizer) -> None:

@@ -332,6 +332,13 @@ def test_of_one_model_a_difference_is_never_the_models() -> None:
     assert first.stage == "normalizer"
 
 
+def test_a_mark_that_only_a_decoder_reads_as_a_space_is_no_change_of_the_normalizer() -> None:
+    metaspace = '{"type": "Metaspace", "prepend_scheme": "never", "replacement": "▁", "split": true}'
+    a, b = of_characters("▁ a", decoders=(metaspace,)), of_characters("a ▁", normalizers=("NFC",))
+    (first,) = compare(a, b, ["▁"]).sources[0].firsts
+    assert (first.stage, first.seen_a) == ("model", ())
+
+
 def test_a_token_that_is_no_word_hides_none_that_is_looked_for_alone() -> None:
     the, hello = AddedToken("the", 6, special=False, single_word=True), AddedToken("hello", 7, special=True)
     a = of_characters("t h e l o ab", added_tokens=(the, hello), normalizers=("Lowercase",))

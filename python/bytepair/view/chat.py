@@ -170,7 +170,6 @@ def reasons(example: ChatExample, *, width: int = 60) -> str:
     """
     rows: list[tuple[str, str, str]] = []
     at = 0
-    roles = {span.message: span.role for span in example.rendered.outline}
     # The parts of a call are one line.
     groups = groupby(example.trained, lambda part: (part.message, "/".join((part.field or part.why).split("/")[:2])))
     for (message, why), group in groups:
@@ -178,7 +177,7 @@ def reasons(example: ChatExample, *, width: int = 60) -> str:
         start, end = parts[0].start, parts[-1].end
         if start > at:
             rows.append(("", "", _untrained(start - at)))
-        head = f"{show_line(roles.get(message) or '?', 20)} {message}"
+        head = f"{show_line(str(example.messages[message].get('role') or '?'), 20)} {message}"
         shown = "".join(example.text[part.start : part.end] for part in parts)
         rows.append((head, why, show_line(shown, width)))
         at = end

@@ -122,6 +122,10 @@ def _blocks(rendered: Rendered, turn: Turn, turns: Turns) -> list[Interval]:
     number = turn.message
     last_field = max(end for _, end, _ in turn.fields)
     own = [row for row, span in enumerate(spans) if span.message == number and span.end <= last_field]
+    if not any(spans[row].generated for row in own):
+        # Of an empty content, the template's text around it is left.
+        place = turn.fields[-1][0]
+        own = [row for row, span in enumerate(spans) if span.message is None and span.start <= place <= span.end]
     found: list[Interval] = []
     for row in own:
         if not spans[row].generated or (found and spans[row].start < found[-1][1]):

@@ -11,7 +11,7 @@ The file is long because the beginning and the end of a turn are decided by the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +32,7 @@ _ATOMS = re.compile(f"{_MARK}|.", re.DOTALL)
 # The depth of ``tool_calls/0/function/arguments``: what is below it is one group, whatever the arguments are.
 _ARGUMENTS = 4
 _PROBE = "x"
+_PROBES: tuple[Any, ...] = (_PROBE, [{"type": "text", "text": _PROBE}])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,19 @@ class Turn:
     marks: tuple[tuple[int, int], ...]
     end: tuple[int, int] | None
     tail: str = ""
+
+    def without(self, start: int, end: int) -> Turn:
+        """The turn in the text without the characters of its last field."""
+
+        def moved(place: int) -> int:
+            return place if place <= start else place - (end - start)
+
+        return replace(
+            self,
+            fields=tuple((moved(first), moved(last), field) for first, last, field in self.fields),
+            marks=tuple((moved(first), moved(last)) for first, last in self.marks),
+            end=self.end and (moved(self.end[0]), moved(self.end[1])),
+        )
 
 
 class _Group(NamedTuple):
@@ -118,8 +132,10 @@ class Turns:
         """
         groups = _groups(self._rendered, self._rows.get(number, ()))
         self._check_written(number)
-        if not groups:
-            return None
+        if not self._messages[number].get("tool_calls") and not self._writes_content(number):
+            turn = self._without_content(number, marks=marks)
+            if turn or not groups:
+                return turn
         shape = self._shape(number, groups)
         own = _matched(groups, shape) if shape else _before_others(self._rendered, groups, number)
         if not own:
@@ -139,6 +155,37 @@ class Turns:
         )
         written = [(start, stop) for start, stop in (*before, *between) if marks and start < stop]
         return Turn(number, fields, tuple(written), end, shape.tails[own[-1][1]] if shape else "")
+
+    def _writes_content(self, number: int) -> bool:
+        spans = self._rendered.outline
+        return any(_is_written(spans[row]) and _top(spans[row]) == "content" for row in self._rows.get(number, ()))
+
+    def _without_content(self, number: int, *, marks: bool) -> Turn | None:
+        """The turn of a message of empty content: that of a letter, if the text is the same but for the letter."""
+        for content in _PROBES:
+            messages = [*self._messages]
+            messages[number] = {**messages[number], "content": content}
+            rendered = self._try(messages, prompt=self._prompted)
+            if rendered is None:
+                continue
+            turns = Turns(rendered, messages, self._render, prompted=self._prompted, end=self._end, eos=self._eos)
+            groups = _groups(rendered, turns._rows.get(number, ()))
+            span = rendered.outline[groups[-1].last] if groups else None
+            if (
+                span
+                and _top(span) == "content"
+                and rendered.text[: span.start] + rendered.text[span.end :] == self._rendered.text
+            ):
+                turn = turns.of(number, marks=marks)
+                return turn and (None if self._is_left_out(number, turn) else turn.without(span.start, span.end))
+        return None
+
+    def _is_left_out(self, number: int, turn: Turn) -> bool:
+        """Whether a template leaves out a message without text, whose turn has none but a letter."""
+        if turn.end or turn.tail or turn.marks or len(turn.fields) > 1:
+            return False
+        others = self._try([*self._messages[:number], *self._messages[number + 1 :]], prompt=self._prompted)
+        return others is not None and others.text == self._rendered.text
 
     def _check_written(self, number: int) -> None:
         """Raise TemplateError if the template leaves out the calls of a message, or all of it."""
@@ -191,8 +238,11 @@ class Turns:
             return None
         rows = [row for row, span in enumerate(rendered.outline) if span.message == number]
         groups = _groups(rendered, rows)
-        tails = tuple(_behind(rendered, group.last) for group in groups)
-        return _Shape(tuple(group.field for group in groups), tails)
+        tails = [_behind(rendered, group.last) for group in groups]
+        if groups and _is_followed(rendered, groups[-1].last):
+            # A system message that is moved to the front: what follows belongs to an earlier message.
+            tails[-1] = ""
+        return _Shape(tuple(group.field for group in groups), tuple(tails))
 
     def _ended(
         self, number: int, shape: _Shape | None, own: Sequence[tuple[_Group, int]]
@@ -216,15 +266,17 @@ class Turns:
             if not found:
                 return marks, None
             return [*marks, (left, left + found.start())], (left + found.start(), left + found.end())
-        closing, mark = self._closing(number, shape.tails[at] if shape else "", gap)
+        said = self._rendered.text[spans[group.first].start : left]
+        closing, mark = self._closing(number, said, shape.tails[at] if shape else "", gap)
         cut = left + len(closing) - len(mark)
         return [*marks, (left, cut)], (cut, cut + len(mark)) if mark else None
 
-    def _closing(self, number: int, tail: str, gap: str) -> tuple[str, str]:
+    def _closing(self, number: int, said: str, tail: str, gap: str) -> tuple[str, str]:
         """The text that closes a turn, and the mark at its end.
 
         Args:
             number: The message.
+            said: Its last field.
             tail: The text after the message at the end of a conversation.
             gap: The text after it here.
         """
@@ -234,8 +286,11 @@ class Turns:
         closing = tail[: common(tail, gap)].rstrip()
         marks: list[str] = _MARKS.findall(closing)
         last = marks[-1] if marks and closing.endswith(marks[-1]) else ""
+        content = self._messages[number].get("content")
         named = {name for name, value in self._messages[number].items() if value}
-        has_only_content = named <= {"role", "name", "content"}
+        # A template may write the reasoning in a content at another place.
+        is_whole = not isinstance(content, str) or content.strip() == said.strip()
+        has_only_content = named <= {"role", "name", "content"} and is_whole
         if not closing or (has_only_content and (len(marks) == 1 if last else gap != tail)):
             return closing, last or closing
         mark = self._end_mark(number)
@@ -304,7 +359,10 @@ class Turns:
         """
         message = self._messages[number - 1] if number else {}
         names = frozenset(name for name, value in message.items() if value)
-        key = (number == 0, message.get("role"), names, without)
+        # Behind a message without text, the text reaches back to the one before it.
+        rows = (self._rendered.outline[row] for row in self._rows.get(number - 1, ()))
+        has_text = any(_is_written(span) and _top(span) not in _HEADS for span in rows)
+        key = (number == 0, message.get("role"), names, None if has_text else number, without)
         if key not in self._prompts:
             shape = key[:-1]
             rendered = None if shape in self._probed else self._try(self._messages[:number], prompt=not without)
@@ -312,7 +370,7 @@ class Turns:
                 self._probed.add(shape)
             if shape in self._probed:
                 rendered = self._try([{"role": "user", "content": _PROBE}], prompt=not without)
-            self._prompts[key] = None if rendered is None else _behind(rendered, None)
+            self._prompts[key] = None if rendered is None else _behind_all(rendered)
         return self._prompts[key]
 
     def _prompted_length(self, number: int, gap: str) -> int | None:
@@ -402,6 +460,12 @@ def _matched(groups: Sequence[_Group], shape: _Shape) -> list[tuple[_Group, int]
         if group.field in shape.fields[at:]:
             at = shape.fields.index(group.field, at) + 1
             own.append((group, at - 1))
+    if own:
+        # History can leave out what a field begins with, such as the reasoning in a content.
+        group, at = own[-1]
+        while shape.fields[at + 1 : at + 2] == (group.field,):
+            at += 1
+        own[-1] = (group, at)
     return own
 
 
@@ -416,16 +480,30 @@ def _before_others(rendered: Rendered, groups: Sequence[_Group], number: int) ->
     return [(group, at) for at, group in enumerate(groups) if group.last < first]
 
 
-def _behind(rendered: Rendered, row: int | None) -> str:
-    """The template's text after a span, or after the last content, up to the next content."""
+def _is_followed(rendered: Rendered, row: int) -> bool:
+    """Whether there is content of another message after a span."""
     spans = rendered.outline
-    if row is None:
-        row = next((row for row in range(len(spans) - 1, -1, -1) if _is_written(spans[row])), -1)
+    return any(_is_written(span) and span.message not in (spans[row].message, None) for span in spans[row + 1 :])
+
+
+def _behind(rendered: Rendered, row: int) -> str:
+    """The text after a span, up to the next field of its message or to the content of another one, even if empty."""
+    spans = rendered.outline
+    number = spans[row].message
     last = row + 1
-    while last < len(spans) and not _is_written(spans[last]):
+    while last < len(spans):
+        span = spans[last]
+        if _is_written(span) and not (span.message == number and _top(span) in _HEADS):
+            break
+        if span.kind == "content" and span.message not in (number, None):
+            break
         last += 1
-    begin = spans[row].end if row >= 0 else 0
-    return rendered.text[begin : spans[last].start if last < len(spans) else len(rendered.text)]
+    return rendered.text[spans[row].end : spans[last].start if last < len(spans) else len(rendered.text)]
+
+
+def _behind_all(rendered: Rendered) -> str:
+    """The text after the last content."""
+    return rendered.text[max((span.end for span in rendered.outline if _is_written(span)), default=0) :]
 
 
 def _tail_of(rendered: Rendered, number: int) -> str | None:

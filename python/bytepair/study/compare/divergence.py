@@ -27,12 +27,23 @@ _Cause = tuple[str, tuple[str, ...], tuple[str, ...]]
 """A stage, and its output in both tokenizers."""
 
 
+class _Stretch(NamedTuple):
+    """Text for the model: as it is spelled there, and as it is read, where U+2581 may be a space."""
+
+    spelled: str
+    read: str
+
+    def differs(self, other: _Stretch) -> bool:
+        """Whether neither spelling nor reading is the same."""
+        return self.spelled != other.spelled and self.read != other.read
+
+
 class _Piece(NamedTuple):
     """A piece or an added token: its interval in bytes, its text for the model, and which of both it is."""
 
     start: int
     end: int
-    text: str
+    text: _Stretch
     is_added: bool
 
 
@@ -63,19 +74,20 @@ def _cause_in(stages: list[_WindowStages], text: bytes, start: int, end: int) ->
     """The first stage before the model that differs between two bytes; None if none does."""
     pieces = [side.pieces(start, end) for side in stages]
     added = [[piece for piece in found if piece.is_added] for found in pieces]
-    if added[0] != added[1]:
+    names = [[(piece.start, piece.end, piece.text.read) for piece in found] for found in added]
+    if names[0] != names[1]:
         return "added tokens", _texts(added[0]), _texts(added[1])
     normalized = [side.normalized(start, end) for side in stages]
-    if normalized[0] != normalized[1]:
-        return "normalizer", (normalized[0][:_SHOWN],), (normalized[1][:_SHOWN],)
+    if normalized[0].differs(normalized[1]):
+        return "normalizer", (normalized[0].read[:_SHOWN],), (normalized[1].read[:_SHOWN],)
     places = [[(max(piece.start, start), min(piece.end, end)) for piece in found] for found in pieces]
     if places[0] != places[1]:
         return "split", _excerpts(text, places[0]), _excerpts(text, places[1])
     for one, other in zip(*pieces, strict=True):
-        if one.text != other.text and one[:2] == other[:2]:
+        if one.text.differs(other.text) and one[:2] == other[:2]:
             # Normalizers can have changed it beyond the passage.
             whole = [side.normalized(one.start, one.end) for side in stages]
-            if whole[0] == whole[1]:
+            if not whole[0].differs(whole[1]):
                 return "split", _texts(pieces[0]), _texts(pieces[1])
     return None
 
@@ -91,7 +103,7 @@ class _WindowStages:
             _Piece(
                 self._at[found.start],
                 self._at[found.end],
-                found.text.replace(_MARK, " ") if alone else found.text,
+                _Stretch(found.text, found.text.replace(_MARK, " ") if alone else found.text),
                 found.added is not None,
             )
             for found in locator.stages.segments(window, locator.options)
@@ -112,7 +124,7 @@ class _WindowStages:
             if max(piece.end, low + 1) > start and (piece.start < end or piece.start == piece.end == end)
         ]
 
-    def normalized(self, start: int, end: int) -> str:
+    def normalized(self, start: int, end: int) -> _Stretch:
         """The normalized text of an interval of bytes, from the normalized window, since normalizers use context."""
         first, last = bisect_left(self._at, start), bisect_left(self._at, end)
         kept = "".join(
@@ -120,7 +132,7 @@ class _WindowStages:
             for character, (begin, stop) in zip(self._made, self._offsets, strict=True)
             if first <= begin and max(stop, first) <= last and begin < last
         )
-        return kept.replace(_MARK, " ") if self._spells else kept
+        return _Stretch(kept, kept.replace(_MARK, " ") if self._spells else kept)
 
 
 def shown_tokens(tokenizer: Tokenizer, ids: list[int]) -> tuple[tuple[bytes, int], ...]:
@@ -169,7 +181,7 @@ def _cut(text: bytes, place: int) -> int:
 
 
 def _texts(pieces: list[_Piece]) -> tuple[str, ...]:
-    return tuple(piece.text[:_SHOWN] for piece in pieces[:_SHOWN])
+    return tuple(piece.text.read[:_SHOWN] for piece in pieces[:_SHOWN])
 
 
 def _excerpts(text: bytes, pieces: list[tuple[int, int]]) -> tuple[str, ...]:
