@@ -139,7 +139,7 @@ def read(name: str, *, folder: str | os.PathLike[str] | None = None) -> Tokenize
         url = f"{os.environ.get('BYTEPAIR_ENCODINGS_URL', PUBLISHED_AT).rstrip('/')}/{encoding.file}"
         data = fetch(url)
         _check(data, encoding, url)
-        files.write_all(path.parent, {path.name: data})
+        files.write_all(path.parent, {path.name: data}, is_swept=True)
     return read_ranks(data, encoding.split, encoding.special_tokens)
 
 

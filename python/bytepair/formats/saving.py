@@ -53,9 +53,12 @@ def save(
     dropped += _lost(spec, held, format_name, drop) if format_name in _READ_AGAIN else []
     written = dict(zip(names, contents, strict=True))
     record = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
-    contents_and_manifest = {**written, manifest.NAME: record}
-    # A folder without a manifest still loads: a kill in between loses nothing.
-    files.write_all(folder, contents_and_manifest, retired=manifest.NAME)
+    if len(written) == 1:
+        # A folder without a manifest still loads: a kill in between loses nothing.
+        files.write_all(folder, {**written, manifest.NAME: record}, retired=manifest.NAME, is_swept=True)
+    else:
+        # A kill in between leaves files of two tokenizers, which the new manifest refuses to load as one.
+        files.write_all(folder, {manifest.NAME: record, **written}, is_swept=True)
     return [folder / name for name in (*names, manifest.NAME)]
 
 
