@@ -142,3 +142,12 @@ def test_where_files_have_no_locks_nothing_is_swept(tmp_path: Path, monkeypatch:
     files.write_all(tmp_path, {"a": b"b"}, is_swept=True)
     assert [path.name for path in left(tmp_path)] == [f"{files.TEMPORARY}x"]
     assert (tmp_path / "a").read_bytes() == b"b"
+
+
+def test_kills_at_random_moments() -> None:
+    # `--kills 3000` takes three minutes.
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzz.killed", "--kills", "40"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("40 kills: ")

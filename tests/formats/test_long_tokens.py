@@ -87,7 +87,12 @@ def test_a_long_piece_of_a_unigram_costs_nothing_where_it_does_not_occur(tmp_pat
 
 
 def test_many_added_tokens_are_written_as_json_writes_them(tmp_path: Path) -> None:
-    tokens = [f"<|{number}|>" for number in range(3000)] + ['"quoted"', "\u2028é\\", 'x"special_tokens": {y', "\x01\x02"]
+    tokens = [f"<|{number}|>" for number in range(3000)] + [
+        '"quoted"',
+        "\u2028é\\",
+        'x"special_tokens": {y',
+        "\x01\x02",
+    ]
     tok = bp.train({"low": 5}, vocab_size=258).with_added_tokens(tokens, special=True)
     tok = tok.with_added_tokens([bp.AddedToken('"added_tokens": [', tok.vocab_size, lstrip=True)])
     tok.save(tmp_path)
