@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 PLACES = ("file", "pointer", "line", "row", "character", "byte")
 
 
-_MOST_SHOWN = 1200
+_MOST_SHOWN = 900
 """Messages up to this many characters are shown as they are: the longest published split pattern fits."""
 
 _LONG_QUOTE = r'"(?:[^"\\]|\\.){200,}+"|\'(?:[^\'\\]|\\.){200,}+\''
@@ -40,7 +40,7 @@ def brief(text: str) -> str:
     text = re.sub(_LONG_QUOTE, beginning, text, flags=re.DOTALL)
     if len(text) <= _MOST_SHOWN:
         return text
-    return f"{text[:800]} ... ({len(text) - 1100:,} characters) ... {text[-300:]}"
+    return f"{text[:600]} ... ({len(text) - 800:,} characters) ... {text[-200:]}"
 
 
 class BytepairError(Exception):

@@ -5,12 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from bytepair.errors import ArtifactError
+
+try:
+    import fcntl
+except ImportError:  # not every system has it
+    fcntl = None  # type: ignore[assignment]  # looked for where it is used
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 _PART = 1 << 20
 
 TEMPORARY = ".bytepair-"
-"""The prefix of files that are being written; without a writer, such a file is of no use."""
+"""The prefix of files that are being written. Their writer has them locked: `sweep` removes those without one."""
 
 MOST_BYTES = 1 << 29
 """The most bytes of a file that is read whole, unless a call allows more. Tokenizers have less than a tenth."""
@@ -74,8 +79,8 @@ def read(path: Path) -> bytes:
     return b"".join(parts)
 
 
-def open_regular(path: Path) -> BinaryIO:
-    """Opens a regular file for reading, without waiting for anything.
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> BinaryIO:
+    """Opens a regular file for reading, or with other flags, without waiting for anything.
 
     Raises:
         ArtifactError: It is no regular file.
@@ -84,7 +89,7 @@ def open_regular(path: Path) -> BinaryIO:
     # To open a pipe waits for its writer, and to open a device can do anything: the kind is known first. In between the
     # path can change.
     _check_regular(path, path.stat())
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         _check_regular(path, os.fstat(handle))
         return os.fdopen(handle, "rb")
@@ -209,45 +214,41 @@ def _unwritable(folder: Path, error: Exception) -> ArtifactError:
     )
 
 
-def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None = None) -> None:
+def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None = None, is_swept: bool = False) -> None:
     """Writes files into a folder, made where it is missing: each appears whole, in this order, or not at all.
 
     Each is written beside its place, flushed to disk and renamed; no rename happens before all are written. The file
-    `retired` is removed before the renames.
+    `retired` is removed before the renames, and with `is_swept` what killed writers left in the folder.
 
     Raises:
         ArtifactError: The folder or a file cannot be written. Nothing half-written is left behind.
     """
-    # Only writers need these imports.
-    import contextlib  # noqa: PLC0415
-    import tempfile  # noqa: PLC0415
-
-    written: list[tuple[str, Path]] = []
+    written: list[tuple[_Begun, Path]] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if is_swept:
+            sweep(folder)
         for name, data in files.items():
             # The target of a link is replaced, not the link.
             place = (folder / name).resolve()
-            handle, temporary = tempfile.mkstemp(prefix=TEMPORARY, dir=place.parent)
-            written.append((temporary, place))
-            with os.fdopen(handle, "wb") as file:
+            begun = _Begun(place.parent)
+            written.append((begun, place))
+            with os.fdopen(begun.handle, "wb", closefd=False) as file:
                 file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).chmod(_mode(place))
+            os.fsync(begun.handle)
+            begun.path.chmod(_mode(place))
         if retired is not None:
             (folder / retired).unlink(missing_ok=True)
         while written:
-            temporary, place = written[0]
-            Path(temporary).replace(place)
+            begun, place = written[0]
+            begun.replace(place)
             written.pop(0)
         sync_folder(folder)
     except (OSError, ValueError) as error:
         raise _unwritable(folder, error) from error
     finally:
-        for temporary, _ in written:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
+        for begun, _ in written:
+            begun.discard()
 
 
 @contextmanager
@@ -257,21 +258,18 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         ArtifactError: It cannot be written. Nothing half-written is left behind.
     """
-    import tempfile  # noqa: PLC0415
-
     try:
         # The target of a link is replaced, not the link.
         place = path.resolve()
-        handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=place.parent)
-        temporary = Path(name)
+        sweep(place.parent)
+        begun = _Begun(place.parent)
         try:
-            yield temporary
-            os.fsync(handle)
-            temporary.chmod(_mode(place))
-            temporary.replace(place)
+            yield begun.path
+            os.fsync(begun.handle)
+            begun.path.chmod(_mode(place))
+            begun.replace(place)
         finally:
-            os.close(handle)
-            temporary.unlink(missing_ok=True)
+            begun.discard()
         sync_folder(place.parent)
     except (OSError, ValueError) as error:
         if isinstance(error, ArtifactError):
@@ -281,6 +279,74 @@ def replacing(path: Path) -> Iterator[Path]:
             file=str(path) if isinstance(error, OSError) else ascii(str(path)),
             remedy="choose a place in a folder that you may write to, with space left",
         ) from error
+
+
+class _Begun:
+    """A new file of a folder that this process writes; it has the lock on it for as long as the handle is open."""
+
+    def __init__(self, folder: Path) -> None:
+        # Only writers need this import.
+        import tempfile  # noqa: PLC0415
+
+        while True:
+            self.handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=folder)
+            self.path = Path(name)
+            # Before the file was locked, another process could sweep it away.
+            if not _lock(self.handle, wait=True) or self._is_there():
+                return
+            os.close(self.handle)
+
+    def _is_there(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self.handle), self.path.stat())
+        except FileNotFoundError:
+            return False
+
+    def replace(self, place: Path) -> None:
+        """Renames it to its place."""
+        if fcntl is None:  # Elsewhere than on POSIX an open file cannot be renamed.
+            self._close()
+        self.path.replace(place)
+        self._close()
+
+    def discard(self) -> None:
+        """Removes it, unless it was renamed; never fails."""
+        self._close()
+        with suppress(OSError):
+            self.path.unlink()
+
+    def _close(self) -> None:
+        if self.handle >= 0:
+            os.close(self.handle)
+            self.handle = -1
+
+
+def sweep(folder: Path) -> None:
+    """Removes what writers left in a folder that were killed: temporary files that no process has locked.
+
+    Nothing is removed where there are no locks on files. Never fails.
+    """
+    with suppress(OSError):
+        names = [entry.name for entry in os.scandir(folder) if entry.name.startswith(TEMPORARY)]
+        for name in names:
+            _remove_unlocked(folder / name)
+
+
+def _remove_unlocked(path: Path) -> None:
+    with suppress(OSError), open_regular(path, os.O_RDWR) as file:
+        if _lock(file.fileno(), wait=False):
+            path.unlink()
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Locks a file until its handle is closed, or its process ends in whatever way; False where that cannot be."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
 
 
 def _mode(place: Path) -> int:

@@ -283,7 +283,7 @@ pub(crate) fn read_pieces(data: &[u8]) -> Option<(Vec<(&str, f32, u32)>, Vec<(us
 }
 
 /// The merges implied by tokens (text, id, score), and the number of merged tokens that share their score with another;
-/// ValueError if a score is not a number.
+/// ValueError if a score is not a number, FormatError if two tokens are equal.
 #[pyfunction]
 pub(crate) fn merges_by_score(
     py: Python<'_>,
@@ -293,5 +293,5 @@ pub(crate) fn merges_by_score(
     if tokens.iter().any(|(_, _, score)| score.is_nan()) {
         return Err(PyValueError::new_err("a score is not a number"));
     }
-    Ok(py.detach(|| character_vocab::by_score(&tokens)))
+    py.detach(|| character_vocab::by_score(&tokens)).map_err(|error| raise(py, error))
 }

@@ -120,6 +120,11 @@ impl CoreTokenizer {
         })
     }
 
+    /// As `token_id`, but None if these bytes are not a token: an exception for each of very many would take long.
+    fn _find_token(&self, token: &str) -> Option<u32> {
+        self.inner.token_id(token.as_bytes())
+    }
+
     /// The largest id plus one: the rows of an embedding. `len(tok)` is the number of tokens; ids may have holes.
     #[getter]
     fn vocab_size(&self) -> u64 {

@@ -62,7 +62,7 @@ def _content(encoding: PublishedEncoding, folder: str | os.PathLike[str] | None)
     # A cache that the environment names for tiktoken serves both.
     if not os.environ.get("BYTEPAIR_CACHE") and any(os.environ.get(name) for name in TIKTOKEN_CACHES):
         path = tiktoken_cached(_address(encoding)) or path
-    files.write_all(path.parent, {path.name: data})
+    files.write_all(path.parent, {path.name: data}, is_swept=True)
     return data
 
 

@@ -87,7 +87,7 @@ def build(
         "model": type(spec.model).__name__,
         "vocab_size": tokenizer.vocab_size,
         "tokens": len({*spec.model.ids, *(token.id for token in spec.added_tokens)}),
-        "special_tokens": spec.special_tokens,
+        "special_tokens": {},
         "split": [split_name(pattern) or pattern for pattern in spec.split],
         "prefix_space": spec.prefix_space,
         "normalizers": spec.normalizers,
@@ -106,6 +106,12 @@ def build(
     }
     try:
         text = json.dumps(table, ensure_ascii=False, indent=2, allow_nan=False)
+        # There can be very many: `json.dumps` with an indent takes ten times as long. In a text the quotation marks of
+        # the key would be escaped.
+        before, key, after = text.partition('"special_tokens": {')
+        quote = json.encoder.encode_basestring
+        rows = ",".join(f"\n    {quote(token)}: {id}" for token, id in spec.special_tokens.items())
+        text = before + key + (rows + "\n  " if rows else "") + after
         return seal(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise FormatError(f"the origin is not JSON: {error}", remedy="give a string, or a table of strings") from error

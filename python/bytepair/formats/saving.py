@@ -62,13 +62,18 @@ def save(
     dropped += _lost(spec, held, format_name, drop) if format_name in _READ_AGAIN else []
     written = dict(zip(names, contents, strict=True))
     record = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
+    others: dict[str, bytes] = {}
     if tuple(names) == ("tokenizer.json",):
-        written |= config_files.of_roles(spec, folder, about.padding_sides[0])
+        others |= config_files.of_roles(spec, folder, about.padding_sides[0])
     if about.chat_template is not None:
-        written |= config_files.of_template(about.chat_template)
-    # A folder without a manifest still loads: a kill in between loses nothing.
-    files.write_all(folder, {**written, manifest.NAME: record}, retired=manifest.NAME)
-    return [folder / name for name in (*written, manifest.NAME)]
+        others |= config_files.of_template(about.chat_template)
+    if len(written) == 1 and not others:
+        # A folder without a manifest still loads: a kill in between loses nothing.
+        files.write_all(folder, {**written, manifest.NAME: record}, retired=manifest.NAME, is_swept=True)
+    else:
+        # A kill in between leaves files of two tokenizers, which the new manifest refuses to load as one.
+        files.write_all(folder, {manifest.NAME: record, **others, **written}, is_swept=True)
+    return [folder / name for name in (*written, *others, manifest.NAME)]
 
 
 def _write(  # noqa: PLR0911 (one per format)

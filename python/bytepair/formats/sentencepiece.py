@@ -257,9 +257,12 @@ def _check(pieces: list[Piece], trainer: TrainerSettings) -> None:
                 f"the byte piece {piece.content!r} is none, or byte_fallback is off", remedy="fetch it again"
             )
     if trainer.model_type == _BPE:
+        # A long piece is not cut at each place, but only where both sides are as long as a piece.
+        lengths = {len(piece.content) for piece in pieces}
         for content in (piece.content for piece in pieces if piece.kind == UNUSED):
+            cuts = (cut for cut in lengths if len(content) - cut in lengths)
             # sentencepiece makes such a piece and splits it again; it has no effect if no merge makes it.
-            if any(content[:cut] in seen and content[cut:] in seen for cut in range(1, len(content))):
+            if any(content[:cut] in seen and content[cut:] in seen for cut in cuts):
                 raise FormatError(
                     f"not supported: the unused piece {content!r} of a BPE", remedy="load it with sentencepiece"
                 )

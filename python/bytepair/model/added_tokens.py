@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bytepair.errors import FormatError, InvalidIdError
+from bytepair.errors import FormatError
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.spec import AddedToken
 
@@ -59,9 +59,8 @@ def _add(known: dict[str, AddedToken], token: AddedToken) -> None:
 
 
 def _check_not_in_vocabulary(tokenizer: CompiledTokenizer, content: str) -> None:
-    try:
-        id = tokenizer.token_id(content)
-    except InvalidIdError:
+    id = tokenizer._find_token(content)
+    if id is None:
         return
     raise FormatError(
         f"{content!r} is a token of the vocabulary, with the id {id}",

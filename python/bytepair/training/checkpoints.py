@@ -41,7 +41,11 @@ class Checkpoint:
         self.log = self._folder / MERGES
         place = self._folder / SETTINGS
         if not files.exists(place):
-            files.write_all(self._folder, {SETTINGS: json.dumps(settings, ensure_ascii=False, indent=2).encode()})
+            files.write_all(
+                self._folder,
+                {SETTINGS: json.dumps(settings, ensure_ascii=False, indent=2).encode()},
+                is_swept=True,
+            )
             return
         if not resume:
             raise TrainingError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import http.client
 import json
 import socket
@@ -15,6 +17,7 @@ import pytest
 
 import bytepair as bp
 from bytepair.view import playground
+from bytepair.view.playground import app, connections
 
 
 def test_a_port_that_is_taken() -> None:
@@ -100,3 +103,80 @@ def test_it_answers(url: str, tok: bp.Tokenizer) -> None:
         )
     with urlopen(url, timeout=20) as answer:
         assert answer.status == 200
+
+
+def opened(url: str, data: bytes = b"") -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", int(url[:-1].rpartition(":")[2])), timeout=20)
+    connection.sendall(data)
+    return connection
+
+
+def test_silent_connections_keep_nobody_out(url: str) -> None:
+    silent = [opened(url, data) for data in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ") * 70]
+    try:
+        for _ in range(3):
+            with urlopen(url, timeout=20) as answer:
+                assert answer.status == 200
+        # The oldest ones made room.
+        assert silent[0].recv(1) == b""
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+def test_a_silent_connection_is_closed_in_time(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections.Connection, "seconds", 0.2)
+    head = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+    for data in (b"", head):
+        with opened(url, data) as silent:
+            assert silent.recv(1) == b""
+    # Not while a request is answered, nor by what comes after its answer: from then on uvicorn's own limit counts.
+    with opened(url, head + b"\r\n") as asking:
+        assert asking.recv(15) == b"HTTP/1.1 200 OK"
+    with opened(url, head) as slow:
+        slow.sendall(b"X: y\r\n\r\n")
+        assert slow.recv(15) == b"HTTP/1.1 200 OK"
+        # The head of a second request has a limit as well.
+        slow.sendall(head)
+        while slow.recv(1 << 20):
+            pass
+
+
+def test_a_connection_that_is_answered_does_not_make_room(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections.Connection, "most", 8)
+    head = b"POST /api/picture HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with contextlib.ExitStack() as stack:
+        waiting = [stack.enter_context(opened(url, head + b"Content-Length: 100\r\n\r\n{")) for _ in range(6)]
+        for _ in range(2):
+            with urlopen(url, timeout=20) as answer:
+                assert answer.status == 200
+            for _ in range(12):
+                stack.enter_context(opened(url))
+        # Their bodies stop, which is said in a while.
+        for connection in waiting:
+            assert connection.recv(12) == b"HTTP/1.1 503"
+
+
+def test_so_many_requests_are_answered_at_a_time() -> None:
+    sent: list[int] = []
+    gate = asyncio.Event()
+
+    async def slow(*_: object) -> None:
+        await gate.wait()
+
+    async def send(message: dict[str, int]) -> None:
+        sent.append(message.get("status", 0))
+
+    async def run() -> None:
+        bounded = app._Bounded(slow, 2)  # type: ignore[arg-type]
+        scope = {"type": "http", "method": "GET", "headers": []}
+        waiting = [asyncio.create_task(bounded(scope, None, send)) for _ in range(2)]  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        await bounded(scope, None, send)  # type: ignore[arg-type]
+        assert sent[0] == 503
+        gate.set()
+        await asyncio.gather(*waiting)
+        await bounded(scope, None, send)  # type: ignore[arg-type]
+        assert sent.count(503) == 1
+
+    asyncio.run(run())

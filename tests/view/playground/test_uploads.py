@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 import bytepair as bp
-from bytepair.view.playground import uploads
+from bytepair.view.playground import reading, uploads
 from bytepair.view.playground.shelf import MOST_UPLOADS
 from tests.view.playground.conftest import Client, ask, send
 
@@ -116,7 +117,7 @@ def test_no_damage_makes_the_server_fail(client: Client, tok: bp.Tokenizer, tmp_
     drawn = random.Random(9)
     for format, name in {"native": "tokenizer.bytepair", "tokenizer.json": "tokenizer.json"}.items():
         ((_, whole),) = saved(small, tmp_path, format, name)
-        for _ in range(60):
+        for _ in range(25):
             data = bytearray(whole)
             for _ in range(drawn.choice([1, 1, 3])):
                 data[drawn.randrange(len(data))] = drawn.choice([0, 255, 34, 125, drawn.randrange(256)])
@@ -212,3 +213,35 @@ def test_real_files(client: Client, data: Path) -> None:
     assert ask(asked, "naïve 東京", ["upload:1"]).json()["picture"]["tokenizers"][0]["ids"] == expected.encode(
         "naïve 東京", special="allow"
     )
+
+
+def test_what_was_read_apart_is_the_same(tok: bp.Tokenizer, tmp_path: Path) -> None:
+    for format, name in {"native": "tokenizer.bytepair", "tokenizer.json": "tokenizer.json"}.items():
+        files = [uploads.Upload(*file) for file in saved(tok, tmp_path, format, name)]
+        read = uploads.load(files)
+        assert read.tokenizer == tok
+        assert read.notice == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory there")
+def test_an_upload_ends_at_its_limits(temporary: Path) -> None:
+    large = b'{"model": {"type": "BPE", "vocab": {' + b",".join(b'"%d": %d' % (n, n) for n in range(900_000)) + b"}}}"
+    for limits in (reading.Limits(seconds=60, bytes=150 << 20), reading.Limits(seconds=0.01)):
+        with pytest.raises(reading.ReadingLimitError, match=r"more than .* seconds or [0-9,]+ MiB of memory") as caught:
+            uploads.load([uploads.Upload("big.json", large)], limits=limits)
+        assert caught.value.file == "big.json"
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_upload_that_ends_its_process_is_an_answer(
+    client: Client, tok: bp.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = client()
+    files = saved(tok, tmp_path, "native", "tokenizer.bytepair")
+    for ends in ("import os; os.abort()", "raise SystemExit(3)", "pass"):
+        with monkeypatch.context() as patched:
+            patched.setattr(reading, "_CHILD", ends)
+            answer = send(asked, *files)
+        assert answer.status_code == 422
+        assert answer.json()["error"]["remedy"] == "if you trust the file, pass it to bytepair serve -m"
+    assert send(asked, *files).status_code == 201

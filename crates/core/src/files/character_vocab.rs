@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::error::Result;
 use crate::files::Columns;
-use crate::vocab::NO_ID;
+use crate::vocab::{Hashes, NO_ID, Tokens};
 
 /// The tokens of a vocabulary that a model keeps.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,19 +69,26 @@ pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], kept: Kept) -> Optio
 }
 
 /// The merges implied by tokens with ids and scores, as pairs of ids, and the number of merged tokens that have the score of
-/// the one before, except runs of one character. No two tokens are equal.
+/// the one before, except runs of one character.
 ///
 /// Tokens come by descending score; ties go to the lowest id. All cuts of a token into two tokens are listed from left to
 /// right, except that of two cuts that can overlap in a text, `xy z` and `x yz` with `xy = yz`, the one that is then further
-/// left comes first. Time: one look-up for each cut.
+/// left comes first. Time: linear in the tokens and the merges.
+///
+/// # Errors
+/// `Format`, if two tokens are equal, or one is empty.
 ///
 /// ```
 /// let tokens = [("a", 0, 0.0), ("b", 1, 0.0), ("ab", 2, -1.0), ("ba", 3, -3.0), ("aba", 4, -2.0)];
-/// assert_eq!(bytepair_core::files::character_vocab::by_score(&tokens).0, [(0, 1), (2, 0), (0, 3), (1, 0)]);
+/// assert_eq!(bytepair_core::files::character_vocab::by_score(&tokens)?.0, [(0, 1), (2, 0), (0, 3), (1, 0)]);
+/// # Ok::<(), bytepair_core::Error>(())
 /// ```
-#[must_use]
-pub fn by_score(tokens: &[(&str, u32, f64)]) -> (Vec<(u32, u32)>, usize) {
-    let ids: FxHashMap<&str, u32> = tokens.iter().map(|&(token, id, _)| (token, id)).collect();
+pub fn by_score(tokens: &[(&str, u32, f64)]) -> Result<(Vec<(u32, u32)>, usize)> {
+    let texts: Vec<&[u8]> = tokens.iter().map(|(token, ..)| token.as_bytes()).collect();
+    let places: Vec<u32> = (0..tokens.len() as u32).collect();
+    let known = Tokens::new(&texts, &places, |_, _, _, _| {})?;
+    let id = |place: u32| tokens[place as usize].1;
+    let mut hashes = Hashes::default();
     let mut order: Vec<&(&str, u32, f64)> = tokens.iter().collect();
     // Adding zero makes the two zeros one, as they are to whoever compares.
     order.sort_by(|one, other| (other.2 + 0.0).total_cmp(&(one.2 + 0.0)).then(one.1.cmp(&other.1)));
@@ -88,13 +96,7 @@ pub fn by_score(tokens: &[(&str, u32, f64)]) -> (Vec<(u32, u32)>, usize) {
     let mut cuts: Vec<(usize, u32, u32)> = Vec::new();
     for &&(token, _, score) in &order {
         cuts.clear();
-        for (cut, _) in token.char_indices().skip(1) {
-            if let Some(&left) = ids.get(&token[..cut])
-                && let Some(&right) = ids.get(&token[cut..])
-            {
-                cuts.push((cut, left, right));
-            }
-        }
+        known.each_cut(token.as_bytes(), &mut hashes, |cut, left, right| cuts.push((cut, id(left), id(right))));
         if cuts.is_empty() {
             continue;
         }
@@ -113,7 +115,7 @@ pub fn by_score(tokens: &[(&str, u32, f64)]) -> (Vec<(u32, u32)>, usize) {
         };
         merges.extend(first.into_iter().chain(rest).map(|(_, left, right)| (left, right)));
     }
-    (merges, equal)
+    Ok((merges, equal))
 }
 
 /// A piece of a `SentencePiece` model: its text, score and type.

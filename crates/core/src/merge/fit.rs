@@ -50,7 +50,7 @@ fn merge_to_themselves(vocab: &Vocab, left: u32, right: u32, buffers: &mut Buffe
         symbols.clear();
         symbols.extend(joined.iter().map(|&byte| u32::from(byte)));
         // The answer is kept, so that it has to be found.
-        let _ = heap::merge(rules, heap, symbols, || Ok(()));
+        let _ = heap::merge(rules, NONE, heap, symbols, || Ok(()));
         ids.extend(symbols.iter().map(|&symbol| rules.id(symbol)));
     }
     ids.iter().copied().eq(both.iter().map(|&symbol| rules.id(symbol)))

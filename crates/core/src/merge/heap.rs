@@ -33,9 +33,11 @@ pub(super) struct Buffers {
 /// So many entries of the heap, and it is asked whether they are still wanted.
 const ENTRIES: usize = 1024;
 
-/// Merges `symbols`, which are bytes and become the encoding, unless `ask` has an error, which it then returns.
+/// Merges all pairs that rank below `limit`, which is [`NONE`] for no limit; `symbols` are bytes and become the encoding,
+/// unless `ask` has an error, which it then returns.
 pub(super) fn merge(
     rules: &Rules,
+    limit: u32,
     buffers: &mut Buffers,
     symbols: &mut Vec<u32>,
     ask: impl Fn() -> Result<()>,
@@ -52,7 +54,7 @@ pub(super) fn merge(
 
     let mut entries = std::mem::take(queue).into_vec();
     entries.clear();
-    entries.extend((0..nodes.len() as u32).filter_map(|at| entry(rules, nodes, at)));
+    entries.extend((0..nodes.len() as u32).filter_map(|at| entry(rules, nodes, at, limit)));
     *queue = BinaryHeap::from(entries);
 
     let mut taken = 0_usize;
@@ -62,7 +64,7 @@ pub(super) fn merge(
             ask()?;
         }
         let (value, at) = ((top.0 >> 32) as u32, top.0 as u32);
-        if entry(rules, nodes, at) != Some(top) {
+        if entry(rules, nodes, at, limit) != Some(top) {
             continue;
         }
         let gone = nodes[at as usize].next;
@@ -74,16 +76,16 @@ pub(super) fn merge(
             node.previous = at;
         }
         let previous = nodes[at as usize].previous;
-        queue.extend([previous, at].into_iter().filter_map(|start| entry(rules, nodes, start)));
+        queue.extend([previous, at].into_iter().filter_map(|start| entry(rules, nodes, start, limit)));
     }
     symbols.clear();
     symbols.extend(nodes.iter().map(|node| node.symbol).filter(|&symbol| symbol != NONE));
     Ok(())
 }
 
-/// The entry of the pair that begins at `at`, if there is one and it merges.
-fn entry(rules: &Rules, nodes: &[Node], at: u32) -> Option<Reverse<u64>> {
+/// The entry of the pair that begins at `at`, if there is one and it ranks below `limit`.
+fn entry(rules: &Rules, nodes: &[Node], at: u32, limit: u32) -> Option<Reverse<u64>> {
     let node = nodes.get(at as usize).filter(|node| node.symbol != NONE)?;
     let value = rules.value(node.symbol, nodes.get(node.next as usize)?.symbol);
-    (value != NONE).then_some(Reverse(u64::from(value) << 32 | u64::from(at)))
+    (value < limit).then_some(Reverse(u64::from(value) << 32 | u64::from(at)))
 }

@@ -173,7 +173,7 @@ impl Merger {
         }
         match self {
             Self::Naive => naive::merge(vocab.rules(), NONE, &mut scratch.naive, symbols),
-            Self::Heap => heap::merge(vocab.rules(), &mut scratch.heap, symbols, interrupt::check)?,
+            Self::Heap => heap::merge(vocab.rules(), NONE, &mut scratch.heap, symbols, interrupt::check)?,
             Self::Table => table::merge(vocab, piece, &mut scratch.table, symbols),
             Self::Backtrack => backtrack::merge(vocab, piece, &mut scratch.backtrack, symbols)?,
             Self::Greedy => {
@@ -240,7 +240,7 @@ pub(crate) fn check(vocab: &Vocab, piece: &[u8]) -> Result<()> {
 /// ```
 pub fn canonical_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
     let rules = vocab.rules();
-    let mut merges = Vec::new();
+    let (mut merges, mut buffers) = (Vec::new(), heap::Buffers::default());
     for (index, &id) in vocab.ids().iter().enumerate() {
         let token = vocab.token_at(index);
         if token.len() == 1 {
@@ -253,7 +253,7 @@ pub fn canonical_merges(vocab: &Vocab) -> Result<Vec<(u32, u32)>> {
         check(vocab, token)?;
         let mut parts: Vec<_> = token.iter().map(|&byte| u32::from(byte)).collect();
         let limit = FIRST + merges.len() as u32;
-        naive::merge(rules, limit, &mut naive::Buffers::default(), &mut parts);
+        heap::merge(rules, limit, &mut buffers, &mut parts, interrupt::check)?;
         let [left, right] = *parts.as_slice() else {
             let shown = String::from_utf8_lossy(token);
             let what = format!("no merge of two tokens makes {shown:?} (id {id}): it is left in {} parts", parts.len());

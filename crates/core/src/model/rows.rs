@@ -36,7 +36,7 @@ impl WordRows {
 
     /// Extends to the end of `piece`, which begins with what is known.
     ///
-    /// Time: linear in what is new, times the longest token.
+    /// Time: linear in what is new, times the longest token; of a Unigram, in the ways that long tokens make.
     ///
     /// # Errors
     /// `Format`, if the tokens are too many to be looked for.

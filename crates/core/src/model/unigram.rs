@@ -9,9 +9,18 @@
 //! (`sentencepiece` 0.2.3 was seen to do so; other versions may not); and text never becomes its unknown token or a byte
 //! token by spelling it.
 //!
+//! Time: linear in the piece, times [`MOST_WALKED`] at most, and in the ways that longer tokens make. Tokens of up to
+//! that length are found from where they begin, by a trie, and longer ones, which real vocabularies do not have, where
+//! they end, by an automaton: a piece is not read again for each place at which a long token may begin. Where scores are
+//! below -1,000, the offsets of a rounded sum are applied to each long way one by one.
+//!
 //! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
 //! Candidates", 2018, for the model and for sampling.
 
+use std::sync::OnceLock;
+
+use super::automaton::{Automaton, ROOT};
+use super::longest::backward;
 use super::options::Options;
 use super::splits::Splits;
 use super::token_table::{NONE, TokenTable, format};
@@ -29,6 +38,9 @@ const LOWEST: f64 = -100_000.0;
 /// The most bytes of a character.
 const LONGEST_CHARACTER: usize = 4;
 
+/// Longer tokens, in bytes, are found by an automaton. In tests most are longer, so that all of them try both ways.
+const MOST_WALKED: usize = if cfg!(test) { LONGEST_CHARACTER } else { 128 };
+
 /// So many bytes of a piece, and it is asked whether its tokens are still wanted.
 const STRIDE: usize = 1024;
 
@@ -40,7 +52,13 @@ pub struct Unigram {
     pub(super) unk_score: f64,
     /// Whether the model is one of `sentencepiece`.
     pub(super) is_rounded: bool,
+    /// Tokens of at most [`MOST_WALKED`] bytes.
     pub(super) trie: Trie,
+    /// Longer ones, if there are any.
+    pub(super) long: Option<Automaton>,
+    long_tokens: Vec<u32>,
+    /// The same ones read backward; made when a piece is first sampled.
+    long_backward: OnceLock<Automaton>,
     /// Tokens of the bytes; of `byte_fallback` only.
     pub(super) bytes: Option<Box<[u32; 256]>>,
     pub(super) splits: Splits,
@@ -73,6 +91,32 @@ pub(super) struct Buffers {
     rests: Vec<f64>,
     steps: Vec<Step>,
     choices: Vec<(Step, f64)>,
+    /// Where sums start from zero again, and what was taken off them there.
+    offsets: Vec<(u32, f64)>,
+    /// The states of the automaton of long tokens, read backward.
+    states: Vec<u32>,
+}
+
+/// The offsets that the ways to one place have not seen yet.
+pub(super) struct Pending<'a> {
+    offsets: &'a [(u32, f64)],
+}
+
+impl<'a> Pending<'a> {
+    /// Those behind the place where the first way begins.
+    pub(super) fn new(offsets: &'a [(u32, f64)], first: u32) -> Self {
+        Self { offsets: &offsets[offsets.partition_point(|&(place, _)| place <= first)..] }
+    }
+
+    /// Takes off the best sum yet what is taken off up to a place, where the next way begins: ways from before a place
+    /// with an offset are taken before it, all others after it.
+    #[inline]
+    pub(super) fn shift(&mut self, model: &Unigram, best: &mut Best, begin: u32) {
+        while let Some((&(_, offset), rest)) = self.offsets.split_first().filter(|((place, _), _)| *place <= begin) {
+            model.shift(best, offset);
+            self.offsets = rest;
+        }
+    }
 }
 
 impl Unigram {
@@ -99,25 +143,79 @@ impl Unigram {
         let is_spelled = |&(_, index): &(&[u8], u32)| {
             !is_rounded || (Some(index) != unk && !bytes.as_deref().is_some_and(|bytes| bytes.contains(&index)))
         };
-        let trie = Trie::new(table.texts().map(str::as_bytes).zip(0..).filter(is_spelled))?;
-        let (scores, splits) = (scores.to_vec(), Splits::default());
-        Ok(Self { table, unk, scores, unk_score, is_rounded, trie, bytes, splits })
+        let is_short = |(token, _): &(&[u8], u32)| token.len() <= MOST_WALKED;
+        let (short, long): (Vec<_>, Vec<_>) =
+            table.texts().map(str::as_bytes).zip(0..).filter(is_spelled).partition(is_short);
+        let trie = Trie::new(short.into_iter())?;
+        let automaton = if long.is_empty() { None } else { Some(Automaton::new(&long)?) };
+        let long_tokens = long.into_iter().map(|(_, token)| token).collect();
+        let (scores, splits, long_backward) = (scores.to_vec(), Splits::default(), OnceLock::new());
+        Ok(Self {
+            table,
+            unk,
+            scores,
+            unk_score,
+            is_rounded,
+            trie,
+            long: automaton,
+            long_tokens,
+            long_backward,
+            bytes,
+            splits,
+        })
+    }
+
+    /// The tokens of [`Unigram::long`], read backward.
+    fn long_backward(&self) -> Result<Option<&Automaton>> {
+        if self.long.is_none() {
+            return Ok(None);
+        }
+        if self.long_backward.get().is_none() {
+            let made = backward(self.long_tokens.iter().map(|&token| (self.table.text(token).as_bytes(), token)))?;
+            return Ok(Some(self.long_backward.get_or_init(|| made)));
+        }
+        Ok(self.long_backward.get())
     }
 
     pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
         let best = &mut buffers.best;
         best.clear();
         best.resize(piece.len() + 1, NOT_YET);
+        buffers.offsets.clear();
         let bytes = piece.as_bytes();
         let (mut start, mut asks) = (0, 0);
+        // How far long tokens are looked for, and their state there.
+        let (mut read, mut state) = (0, ROOT);
         while start < bytes.len() {
             if start >= asks {
                 interrupt::check()?;
                 asks = start + STRIDE;
             }
             if let Some(offset) = self.offset(best[start].sum) {
-                let last = bytes.len().min(start + self.reach());
+                let last = bytes.len().min(start + self.walked());
                 best[start..=last].iter_mut().for_each(|way| self.shift(way, offset));
+                buffers.offsets.push((start as u32, offset));
+            }
+            if let Some(long) = &self.long {
+                // Long tokens end beyond the reach of shorter ones, and are taken before these.
+                while read < bytes.len().min(start + MOST_WALKED) {
+                    state = long.go(state, bytes[read]);
+                    read += 1;
+                    let mut pending = None;
+                    for token in long.ending(state) {
+                        let begin = read - self.table.text(token).len();
+                        let sum = best[begin].sum + self.scores[token as usize];
+                        pending.get_or_insert_with(|| Pending::new(&buffers.offsets, begin as u32)).shift(
+                            self,
+                            &mut best[read],
+                            begin as u32,
+                        );
+                        self.take(&mut best[read], sum, begin, token);
+                    }
+                    if let Some(mut pending) = pending {
+                        pending.shift(self, &mut best[read], start as u32);
+                    }
+                }
             }
             let here = best[start].sum;
             let next = start + width(bytes[start]);
@@ -157,12 +255,23 @@ impl Unigram {
         out: &mut Vec<Token>,
     ) -> Result<()> {
         let bytes = piece.as_bytes();
-        let Buffers { rests, steps, choices, .. } = buffers;
+        let Buffers { rests, steps, choices, states, .. } = buffers;
+        let long = self.long_backward()?;
+        states.clear();
+        if let Some(long) = long {
+            states.resize(bytes.len(), ROOT);
+            let mut at = ROOT;
+            for (&byte, state) in bytes.iter().zip(states.iter_mut()).rev() {
+                at = long.go(at, byte);
+                *state = at;
+            }
+        }
+        let long = long.map(|long| (long, states.as_slice()));
         rests.clear();
         rests.resize(bytes.len() + 1, f64::NEG_INFINITY);
         rests[bytes.len()] = 0.0;
         for (start, _) in piece.char_indices().rev() {
-            self.choices(bytes, start, alpha, rests, choices);
+            self.choices(bytes, start, long, alpha, rests, choices);
             let most = choices.iter().map(|choice| choice.1).fold(f64::NEG_INFINITY, f64::max);
             if most > f64::NEG_INFINITY {
                 rests[start] = most + choices.iter().map(|choice| (choice.1 - most).exp()).sum::<f64>().ln();
@@ -176,7 +285,7 @@ impl Unigram {
         steps.clear();
         let mut start = 0;
         while start < bytes.len() {
-            self.choices(bytes, start, alpha, rests, choices);
+            self.choices(bytes, start, long, alpha, rests, choices);
             let mut left = random.fraction();
             let mut chosen = None;
             for &(step, weight) in choices.iter().filter(|choice| choice.1 > f64::NEG_INFINITY) {
@@ -195,7 +304,15 @@ impl Unigram {
     }
 
     /// The tokens that begin at a place, and the log of their weight with all that can come after them.
-    fn choices(&self, bytes: &[u8], start: usize, alpha: f64, rests: &[f64], choices: &mut Vec<(Step, f64)>) {
+    fn choices(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        long: Option<(&Automaton, &[u32])>,
+        alpha: f64,
+        rests: &[f64],
+        choices: &mut Vec<(Step, f64)>,
+    ) {
         choices.clear();
         let next = start + width(bytes[start]);
         let mut has_character = false;
@@ -209,6 +326,11 @@ impl Unigram {
             if let Some(token) = node.value() {
                 has_character |= end == next;
                 push(token, end, self.scores[token as usize]);
+            }
+        }
+        if let Some((long, states)) = long {
+            for token in long.ending(states[start]) {
+                push(token, start + self.table.text(token).len(), self.scores[token as usize]);
             }
         }
         if let Some(unk) = self.unk.filter(|_| !has_character) {
@@ -236,6 +358,11 @@ impl Unigram {
     /// The most bytes that a token or an unknown character goes on for.
     pub(super) fn reach(&self) -> usize {
         self.table.longest().max(LONGEST_CHARACTER)
+    }
+
+    /// The same of a token that the trie has.
+    pub(super) fn walked(&self) -> usize {
+        self.reach().min(MOST_WALKED)
     }
 
     /// What is taken off the sums from a place on, given its best sum.

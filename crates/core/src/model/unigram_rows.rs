@@ -1,12 +1,13 @@
 //! Unigram: the number of tokens of every prefix of a growing piece.
 //!
 //! The best way to a place does not depend on what comes after it, so a row is final as soon as its place is reached. Of the
-//! tokens that may still go on, the nodes of the trie are kept, those that began first before the others: a place
-//! takes its ways in the order in which encoding takes them.
+//! tokens that may still go on, the nodes of the trie are kept, those that began first before the others, and of all longer
+//! ones the state of their automaton: a place takes its ways in the order in which encoding takes them.
 
+use super::automaton::ROOT;
 use super::token_table::NONE;
 use super::trie::Node;
-use super::unigram::{Best, NOT_YET, width};
+use super::unigram::{Best, NOT_YET, Pending, width};
 use super::{Unigram, is_start, no_unk};
 use crate::error::Result;
 
@@ -29,6 +30,8 @@ pub(super) struct UnigramRows {
     rows: Vec<Row>,
     /// The tokens that may go on beyond the end: where they start, and how far they are spelled. None if not known.
     open: Option<Vec<(u32, Node)>>,
+    /// The states of the automaton of long tokens behind each prefix, if there are any.
+    states: Vec<u32>,
     /// The ends of the characters of which a byte has no token; of `byte_fallback` only.
     lacking: Vec<u32>,
     /// Where sums start from zero again, and what was taken off them there.
@@ -47,6 +50,7 @@ impl UnigramRows {
     pub(super) fn truncate(&mut self, length: usize) {
         if length < self.len() {
             self.rows.truncate(length + 1);
+            self.states.truncate(length);
             self.lacking.truncate(self.lacking.partition_point(|&end| end as usize <= length));
             self.offsets.truncate(self.offsets.partition_point(|&(place, _)| place as usize <= length));
             self.open = None;
@@ -72,21 +76,25 @@ impl UnigramRows {
             }
             let mut best = NOT_YET;
             let mut has_character = false;
-            // Ways from before a place with an offset were taken before it, all others after it.
-            let first = open.first().map_or(start as u32, |&(begin, _)| begin);
-            let mut offsets = &self.offsets[self.offsets.partition_point(|&(place, _)| place <= first)..];
-            let mut shift = |best: &mut Best, begin: u32| {
-                while let Some((&(_, offset), rest)) = offsets.split_first().filter(|((place, _), _)| *place <= begin) {
-                    model.shift(best, offset);
-                    offsets = rest;
+            let mut pending = None;
+            if let Some(long) = &model.long {
+                let state = long.go(self.states.last().copied().unwrap_or(ROOT), byte);
+                self.states.push(state);
+                for token in long.ending(state) {
+                    let begin = end - model.table.text(token).len();
+                    let pending = pending.get_or_insert_with(|| Pending::new(&self.offsets, begin as u32));
+                    pending.shift(model, &mut best, begin as u32);
+                    model.take(&mut best, self.rows[begin].sum + model.scores[token as usize], begin, token);
                 }
-            };
+            }
+            let first = open.first().map_or(start as u32, |&(begin, _)| begin);
+            let mut pending = pending.unwrap_or_else(|| Pending::new(&self.offsets, first));
             open.retain_mut(|(begin, node)| {
                 let Some(longer) = model.trie.next(*node, byte) else { return false };
                 *node = longer;
                 if let Some(token) = longer.value() {
                     has_character |= *begin as usize == start;
-                    shift(&mut best, *begin);
+                    pending.shift(model, &mut best, *begin);
                     let sum = self.rows[*begin as usize].sum + model.scores[token as usize];
                     model.take(&mut best, sum, *begin as usize, token);
                 }
@@ -96,10 +104,11 @@ impl UnigramRows {
                 self.rows.push(INSIDE);
                 continue;
             }
-            shift(&mut best, start as u32);
+            pending.shift(model, &mut best, start as u32);
             if !has_character && model.take(&mut best, self.rows[start].sum + model.unk_score, start, NONE) {
                 let Some(unk) = model.unk else {
                     self.rows.truncate(start + 1);
+                    self.states.truncate(start);
                     self.failed = Some(start);
                     return;
                 };
@@ -144,7 +153,7 @@ impl UnigramRows {
 
     /// The tokens that begin among the last bytes and may go on.
     fn reopen(model: &Unigram, text: &[u8], known: usize) -> Vec<(u32, Node)> {
-        let starts = (known.saturating_sub(model.table.longest())..known).filter(|&start| is_start(text[start]));
+        let starts = (known.saturating_sub(model.walked())..known).filter(|&start| is_start(text[start]));
         let node = |start: usize| model.trie.spell(model.trie.root(), text[start..known].iter().copied());
         starts.filter_map(|start| Some((start as u32, node(start)?))).collect()
     }

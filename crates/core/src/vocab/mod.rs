@@ -21,7 +21,7 @@ pub(crate) use endings::Endings;
 pub(crate) use fits::Fits;
 pub(crate) use pair_table::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
-pub(crate) use tokens::{Candidates, Rolling, Tokens};
+pub(crate) use tokens::{Candidates, Hashes, Rolling, Tokens};
 
 /// An id that no token has: "none".
 pub const NO_ID: u32 = u32::MAX;

@@ -139,7 +139,8 @@ impl Rules {
             rules.parts.push([left, right]);
             rules.symbols[index as usize] = symbol;
         })?;
-        if unmade.iter().any(|&index| has_a_higher_part(&columns, index)) {
+        let mut hashes = Hashes::default();
+        if unmade.iter().any(|&index| has_a_higher_part(&columns, index, &mut hashes)) {
             rules = rules.with_all_cuts(&columns);
         }
         Ok((columns, rules))
@@ -234,15 +235,11 @@ impl Rules {
         for (symbol, index) in (FIRST..).zip(longer) {
             self.symbols[index] = symbol;
         }
+        let mut hashes = Hashes::default();
         for index in 0..columns.ids().len() {
-            let token = columns.bytes_at(index);
-            for cut in 1..token.len() {
-                if let Some(right) = columns.index_of_token(&token[cut..])
-                    && let Some(left) = columns.index_of_token(&token[..cut])
-                {
-                    self.pairs.insert(self.symbols[left], self.symbols[right], self.symbols[index]);
-                }
-            }
+            columns.each_cut(columns.bytes_at(index), &mut hashes, |_, left, right| {
+                self.pairs.insert(self.symbols[left as usize], self.symbols[right as usize], self.symbols[index]);
+            });
         }
         self
     }
@@ -292,14 +289,14 @@ impl Rules {
 }
 
 /// Whether a cut of this token has a part that ranks above it.
-fn has_a_higher_part(columns: &Tokens, index: u32) -> bool {
+fn has_a_higher_part(columns: &Tokens, index: u32, hashes: &mut Hashes) -> bool {
     let token = columns.bytes_at(index as usize);
-    (1..token.len()).any(|cut| {
-        let sides = (columns.index_of_token(&token[..cut]), columns.index_of_token(&token[cut..]));
+    let mut found = false;
+    columns.each_cut(token, hashes, |cut, left, right| {
         // Bytes are there from the start, whatever their ids.
-        let higher = |side: usize, length: usize| length > 1 && side as u32 > index;
-        matches!(sides, (Some(left), Some(right)) if higher(left, cut) || higher(right, token.len() - cut))
-    })
+        found |= cut > 1 && left > index || token.len() - cut > 1 && right > index;
+    });
+    found
 }
 
 /// Whether two symbols are the encoding of their own bytes, by the merges added so far.

@@ -68,7 +68,7 @@ pub(crate) struct Tokens {
 
 /// The hashes of all prefixes of one token.
 #[derive(Default)]
-pub(super) struct Hashes {
+pub(crate) struct Hashes {
     beginnings: Vec<u64>,
     /// The powers of [`INVERSE`].
     inverses: Vec<u64>,
@@ -194,7 +194,7 @@ impl Tokens {
     ///
     /// # Errors
     /// `Format`, if an id or a token occurs twice, ids do not ascend or a token is empty.
-    pub(super) fn new(
+    pub(crate) fn new(
         tokens: &[&[u8]],
         ids: &[u32],
         mut visit: impl FnMut(&Self, u32, &[u8], &Hashes),
@@ -370,6 +370,22 @@ impl Tokens {
     #[inline]
     pub(super) fn guess(&self, hash: u64) -> Option<u32> {
         self.slot(hash, |_| true).ok()
+    }
+
+    /// Calls `found` with each cut of `token` into two tokens, from left to right: where it is, and the indices of both.
+    ///
+    /// Time: linear in the token, and in those found.
+    pub(crate) fn each_cut(&self, token: &[u8], hashes: &mut Hashes, mut found: impl FnMut(usize, u32, u32)) {
+        hashes.read(token);
+        for at in 1..token.len() {
+            let (before, after) = (hashes.before(at), hashes.after(at));
+            if self.may_hold(before) & self.may_hold(after)
+                && let Some(right) = self.find(after, &token[at..])
+                && let Some(left) = self.find(before, &token[..at])
+            {
+                found(at, left, right);
+            }
+        }
     }
 
     /// The index of the token that is `bytes`, whose hash is known.

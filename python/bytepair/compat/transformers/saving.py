@@ -40,7 +40,7 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
     about = manifest.About(tokenizer.engine, (side, side), origin and origin.record(), _roles(tokenizer))
     held = {"tokenizer.json": contents["tokenizer.json"]}
     about_files = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
-    files.write_all(folder, {**contents, manifest.NAME: about_files}, retired=manifest.NAME)
+    files.write_all(folder, {**contents, manifest.NAME: about_files}, retired=manifest.NAME, is_swept=True)
     return tuple(str(folder / name) for name in (configs.CONFIG, *templates, "tokenizer.json", manifest.NAME))
 
 

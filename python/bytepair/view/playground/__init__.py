@@ -23,7 +23,6 @@ PORT = 8765
 """The default port: fixed, so that links to the playground stay valid."""
 
 _SECONDS_TO_END = 2
-_MOST_CONNECTIONS = 64
 _LAST_PORT = 65535
 
 
@@ -72,6 +71,7 @@ def serve(
     uvicorn = _needed()
     listener = _listen(host, port)
     with listener:
+        from bytepair.view.playground.connections import Connection  # noqa: PLC0415 (needs uvicorn)
         from bytepair.view.playground.guard import is_loopback  # noqa: PLC0415 (needs Starlette)
 
         if not is_loopback(host):
@@ -87,9 +87,9 @@ def serve(
             access_log=False,
             server_header=False,
             proxy_headers=False,  # Headers of proxies are not trusted.
+            http=Connection,
             ws="none",
             lifespan="off",
-            limit_concurrency=_MOST_CONNECTIONS,
             timeout_graceful_shutdown=_SECONDS_TO_END,
         )
         try:

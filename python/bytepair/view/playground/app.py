@@ -22,7 +22,7 @@ from bytepair.errors import BytepairError, FormatError
 from bytepair.model.split_patterns import SPLIT_PATTERNS
 from bytepair.view.interactive import SCRIPTS, STYLES
 from bytepair.view.page import asset, page
-from bytepair.view.playground import uploads
+from bytepair.view.playground import reading, uploads
 from bytepair.view.playground.guard import CLOSED, Guard, refusal
 from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, PictureRequest, error_data, pictured
 from bytepair.view.playground.shelf import MOST_UPLOADS, Shelf
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 MOST_OF_TEXT = 1_000_000
 """Bytes of a text, as UTF-8."""
@@ -46,9 +46,16 @@ _MOST_OF_REQUEST = 6 * MOST_OF_TEXT + 10_000
 _DRAINED = 2
 
 _SECONDS = 30.0
+# The process that reads an upload ends so much earlier than the answer is due.
+_SPARE = 2.0
 _THREADS = 2
 _MOST_WAITING = 16
-_MOST_READING = 4
+# Of all bodies that are being read: a connection that sends nothing takes no place.
+_MOST_READ = 4 * MOST_OF_UPLOAD
+# Without a byte of the body, and the request is answered.
+_SILENCE = 5.0
+# Answers in the making.
+_MOST_REQUESTS = 64
 
 
 class TooLargeError(BytepairError):
@@ -79,7 +86,8 @@ class Playground:
         self._seconds = seconds
         self._workers = Workers(_THREADS, _MOST_WAITING, seconds, "use less text or fewer tokenizers")
         self._loader = Workers(1, _MOST_WAITING, seconds, "pass the file to bytepair serve -m")
-        self._reading = 0
+        self._read = 0
+        self._limits = reading.Limits(max(seconds - _SPARE, 1.0))
 
     def app(self, host: str) -> ASGIApp:
         """The application, for a server that listens at a host."""
@@ -89,7 +97,8 @@ class Playground:
             Route("/api/tokenizers", _answered(self._upload), methods=["POST"]),
             Route("/api/picture", _answered(self._picture), methods=["POST"]),
         ]
-        return Guard(Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page}), host)
+        inner = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page})
+        return Guard(_Bounded(inner, _MOST_REQUESTS), host)
 
     def close(self) -> None:
         """Cancel waiting calls; running ones end by themselves."""
@@ -146,42 +155,65 @@ class Playground:
         files = _files(request, body)
         split = request.query_params.get("split")
         special_tokens = _special_tokens(request.query_params.getlist("special_token"))
-        loaded = await self._loader.run(lambda: uploads.load(files, split=split, special_tokens=special_tokens))
+        options: dict[str, Any] = {"split": split, "special_tokens": special_tokens, "limits": self._limits}
+        loaded = await self._loader.run(lambda: uploads.load(files, **options))
         name = next((file.name for file in files if len(files) == 1), " + ".join(file.name for file in files))
         offer = self._shelf.add(name, loaded.tokenizer)
         return _json(201, {"offer": offer._asdict(), "notice": loaded.notice, "offers": self._said_offers()})
 
     async def _body(self, request: Request, most: int, limit: str) -> bytes:
-        """The body of a request, within a limit on its size and on concurrent bodies."""
-        if self._reading >= _MOST_READING:
-            raise BusyError("too many requests are being sent at once", remedy="try again in a moment")
-        self._reading += 1
+        """The body of a request, within limits on its size and its time, and on all bodies that are read at a time."""
         try:
-            body = await asyncio.wait_for(_read(request, most), self._seconds)
+            body = await asyncio.wait_for(self._parts(request, most), self._seconds)
         except (TimeoutError, asyncio.TimeoutError) as error:
             raise BusyError("the request was not sent in time", remedy="send it again") from error
-        finally:
-            self._reading -= 1
         if body is None:
             raise TooLargeError(f"the request is too large: {limit}", remedy="send less")
         return body
 
-
-async def _read(request: Request, most: int) -> bytes | None:
-    """The body, or None if it is longer."""
-    length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > _DRAINED * most:
-        return None
-    body, size = bytearray(), 0
-    async for part in request.stream():
-        size += len(part)
-        if size > _DRAINED * most:
+    async def _parts(self, request: Request, most: int) -> bytes | None:
+        """The body, or None if it is longer."""
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > _DRAINED * most:
             return None
-        if size > most:
-            body.clear()
-        else:
-            body += part
-    return bytes(body) if size <= most else None
+        body, size = bytearray(), 0
+        parts = request.stream().__aiter__()
+        try:
+            while True:
+                try:
+                    part = await asyncio.wait_for(parts.__anext__(), _SILENCE)
+                except StopAsyncIteration:
+                    return bytes(body) if size <= most else None
+                size += len(part)
+                if size > _DRAINED * most:
+                    return None
+                self._read -= len(body)
+                if size <= most:
+                    body += part
+                else:
+                    body.clear()
+                self._read += len(body)
+                if self._read > _MOST_READ:
+                    raise BusyError("too many requests are being sent at once", remedy="try again in a moment")
+        finally:
+            self._read -= len(body)
+
+
+class _Bounded:
+    """An application that answers so many requests at a time, and others with 503."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app, self._left = app, most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._left <= 0:
+            await refusal(503, "the playground is busy", "try again in a moment")(scope, receive, send)
+            return
+        self._left -= 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._left += 1
 
 
 def _wanted(body: bytes) -> PictureRequest:

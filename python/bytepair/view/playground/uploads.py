@@ -1,7 +1,8 @@
 """Uploaded files -> a tokenizer.
 
-The files are stored briefly in a private temporary folder, since loading works by path. No file name leads out of it,
-and nothing in the files is run: a chat template is not even read.
+The files are stored briefly in a private temporary folder, since loading works by path, and read by a process of their
+own with limits of time and memory. No file name leads out of the folder, and nothing in the files is run: a chat
+template is not even read.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.errors import AlphabetError, ArtifactError, BytepairError, FormatError
+from bytepair.errors import ArtifactError, BytepairError, FormatError
 from bytepair.formats import tiktoken
-from bytepair.tokenizer import Tokenizer
+from bytepair.view.playground import reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,28 +34,27 @@ class Upload(NamedTuple):
     data: bytes
 
 
-class Uploaded(NamedTuple):
-    """A tokenizer, and a notice about it, which may be empty."""
-
-    tokenizer: Tokenizer
-    notice: str
-
-
 class SplitMissingError(FormatError):
     """A bare rank file came without a split pattern."""
 
 
 def load(
-    files: Sequence[Upload], *, split: str | None = None, special_tokens: Mapping[str, int] | None = None
-) -> Uploaded:
+    files: Sequence[Upload],
+    *,
+    split: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    limits: reading.Limits = reading.LIMITS,
+) -> reading.Read:
     """Load a tokenizer from its files; several are those of one folder, such as vocab.json and merges.txt.
 
     Args:
         files: The files.
         split: The split pattern, for files that hold none.
         special_tokens: The special tokens, for files that hold none.
+        limits: The limits of the process that reads the files.
 
     Raises:
+        ReadingLimitError: Reading them takes more than the limits.
         SplitMissingError: The file has no split pattern, and none was chosen.
         BytepairError: The files are not a tokenizer, or a broken one; ``file`` is the name of the upload.
     """
@@ -67,7 +67,7 @@ def load(
             (folder / place).write_bytes(file.data)
         path = folder / names[0] if len(files) == 1 else folder
         try:
-            return _load(path, split, special_tokens or None)
+            return reading.read(path, split, special_tokens or None, limits)
         except BytepairError as error:
             if isinstance(error, ArtifactError) and (missing := Path(str(error.file)).name) not in names:
                 what = f"{files[0].name} needs {missing}"
@@ -79,14 +79,6 @@ def load(
                 ) from error
             error.what = error.what.replace(name, "the upload")
             raise
-
-
-def _load(path: Path, split: str | None, special_tokens: Mapping[str, int] | None) -> Uploaded:
-    try:
-        return Uploaded(Tokenizer.from_file(path, split=split, special_tokens=special_tokens), "")
-    except AlphabetError as error:
-        tokenizer = Tokenizer.from_file(path, split=split, special_tokens=special_tokens, partial_alphabet=True)
-        return Uploaded(tokenizer, f"{error.what}; text that needs one of them cannot be encoded")
 
 
 def _check(files: Sequence[Upload]) -> None:
