@@ -44,7 +44,7 @@ def load(
         ArtifactError, IntegrityError: As `detect`.
         FormatError: As `detect`; or the file is broken, or holds something that is not supported.
     """
-    detected = detected or detect(path)
+    detected = detected or detect(path, in_core=True)
     try:
         spec = _read(detected, split, special_tokens)
         saved = manifest.load(detected.path.parent)
