@@ -82,17 +82,16 @@ def test_pieces_are_read_as_fields_one_by_one() -> None:
 def test_a_vocabulary_in_characters_is_read_as_the_slow_reader_does() -> None:
     chance = random.Random(3)
     for _ in range(500):
-        prefix = chance.choice(["", "##"])
-        tokens = ["a", "b", "é", "ab", prefix + "a", prefix + "b", "ab" + "a", "<s>", "<unk>", "éa"]
+        prefix, suffix = chance.choice(["", "##"]), chance.choice(["", "</w>"])
+        tokens = ["a", "b", "é", "ab", prefix + "a", prefix + "b" + suffix, "ab" + "a", "<s>", "<unk>", "éa" + suffix]
         vocab = {token: id for id, token in enumerate(dict.fromkeys(chance.sample(tokens, 8)))}
         names = [*vocab, "none"] if chance.random() < 0.3 else list(vocab)
         merges: list[Any] = [[chance.choice(names), chance.choice(names)] for _ in range(chance.randint(0, 2))]
         merges = [" ".join(merge) for merge in merges] if chance.random() < 0.5 else merges
-        special = {"<s>", "<unk>", "ab", "a"}
-        # Decorated characters that are special are for the slow reader alone.
-        special = set() if prefix else special
-        alphabet = Characters(unk_token=chance.choice([None, "<unk>"]), continuing_subword_prefix=prefix or None)
-        fast = read_spelled(vocab, merges, list(special), alphabet.unk_token, len(prefix))
+        special = {"<s>", "<unk>", "ab", "a", prefix + "a", prefix + "b" + suffix, "éa" + suffix}
+        unk = chance.choice([None, "<unk>"])
+        alphabet = Characters(unk, continuing_subword_prefix=prefix or None, end_of_word_suffix=suffix or None)
+        fast = read_spelled(vocab, merges, list(special), alphabet.unk_token, prefix, suffix)
         if fast is None:
             with pytest.raises(FormatError):
                 hf_models._read_carefully(vocab, merges, special, alphabet)

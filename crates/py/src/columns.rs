@@ -1,16 +1,15 @@
 //! Tokens, ids and merges without a Python object for each: between a file and a tokenizer.
 
 use bytepair_core::files::Columns as Core;
-use bytepair_core::files::character_vocab::{self, Kept};
-use bytepair_core::files::{byte_alphabet, rank_file};
+use bytepair_core::files::{character_vocab, rank_file};
 use bytepair_core::vocab::Semantics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::errors::raise;
-use crate::strings::{Name, Names, OwnedName};
+use crate::strings::{Name, OwnedName};
 
 /// The model of a tokenizer: the columns of a `BytePair`, converted to tuples only on access.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -198,79 +197,6 @@ pub(crate) fn write_decimal(number: f64) -> String {
 pub(crate) fn read_rank_file(py: Python<'_>, data: PyBackedBytes) -> PyResult<Columns> {
     let (tokens, unreachable) = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
     Ok(Columns { tokens, merges: None, scores: None, unreachable })
-}
-
-/// One merge of a JSON file: two tokens with a space between, or a list of two.
-enum Merge<'py> {
-    Text(Bound<'py, PyAny>),
-    List(Bound<'py, PyAny>, Bound<'py, PyAny>),
-}
-
-impl<'py> Merge<'py> {
-    fn new(merge: Bound<'py, PyAny>) -> Option<Self> {
-        match merge.cast::<PyList>() {
-            Ok(list) if list.len() == 2 => Some(Self::List(list.get_item(0).ok()?, list.get_item(1).ok()?)),
-            Ok(_) => None,
-            Err(_) => Some(Self::Text(merge)),
-        }
-    }
-
-    fn halves(&self) -> Option<(&str, &str)> {
-        let (left, right) = match self {
-            Self::Text(merge) => text(merge)?.split_once(' ').filter(|(_, right)| !right.contains(' '))?,
-            Self::List(left, right) => (text(left)?, text(right)?),
-        };
-        (!left.is_empty() && !right.is_empty()).then_some((left, right))
-    }
-}
-
-fn text<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a str> {
-    object.cast::<PyString>().ok()?.to_str().ok()
-}
-
-fn id(object: &Bound<'_, PyAny>) -> Option<u32> {
-    object.cast_exact::<PyInt>().ok()?.extract().ok()
-}
-
-/// The columns of a vocabulary and merges in the GPT-2 byte alphabet, from JSON, without the added tokens that no merge
-/// makes; None if anything is malformed.
-#[pyfunction]
-pub(crate) fn read_byte_alphabet(
-    py: Python<'_>,
-    vocab: &Bound<'_, PyDict>,
-    merges: &Bound<'_, PyList>,
-    added: Names,
-) -> Option<Columns> {
-    // The objects are held while their text is borrowed.
-    let entries: Vec<_> = vocab.iter().collect();
-    let merges: Vec<_> = merges.iter().map(Merge::new).collect::<Option<_>>()?;
-    let vocab: Vec<_> = entries.iter().map(|(token, of)| Some((text(token)?, id(of)?))).collect::<Option<_>>()?;
-    let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
-    let added: Vec<&str> = added.0.iter().map(String::as_str).collect();
-    let read = py.detach(|| byte_alphabet::read(&vocab, &pairs, &added))?;
-    Some(Columns { tokens: read.tokens, merges: Some(read.merges), scores: None, unreachable: read.unreachable })
-}
-
-/// The columns of a vocabulary and merges spelled in characters, from JSON, without the special tokens that no merge makes
-/// and that are neither `unk` nor one character; None if anything is malformed. The right token of a merge loses its first
-/// `prefix` characters.
-#[pyfunction]
-pub(crate) fn read_spelled(
-    py: Python<'_>,
-    vocab: &Bound<'_, PyDict>,
-    merges: &Bound<'_, PyList>,
-    special: Names,
-    unk: Option<Name<'_>>,
-    prefix: usize,
-) -> Option<Columns> {
-    let entries: Vec<_> = vocab.iter().collect();
-    let merges: Vec<_> = merges.iter().map(Merge::new).collect::<Option<_>>()?;
-    let vocab: Vec<_> = entries.iter().map(|(token, of)| Some((text(token)?, id(of)?))).collect::<Option<_>>()?;
-    let pairs: Vec<_> = merges.iter().map(Merge::halves).collect::<Option<_>>()?;
-    let special: Vec<&str> = special.0.iter().map(String::as_str).collect();
-    let kept = Kept { prefix, special: &special, unk: unk.map(Name::as_str) };
-    let (tokens, merges) = py.detach(|| character_vocab::read(&vocab, &pairs, kept))?;
-    Some(Columns { tokens, merges: Some(merges), scores: None, unreachable: Core::default() })
 }
 
 /// The pieces of a model of `sentencepiece` as (text, score, type), and where its other fields start and end; None if

@@ -40,6 +40,7 @@ mod strings;
 mod text;
 mod tokenizer;
 mod training;
+mod vocabularies;
 mod watch;
 
 use pyo3::prelude::*;
@@ -62,10 +63,7 @@ mod _core {
     #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]
-    use crate::columns::{
-        Columns, merges_by_score, read_byte_alphabet, read_decimal, read_pieces, read_rank_file, read_spelled,
-        write_decimal,
-    };
+    use crate::columns::{Columns, merges_by_score, read_decimal, read_pieces, read_rank_file, write_decimal};
     #[pymodule_export]
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]
@@ -90,6 +88,10 @@ mod _core {
     use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
     use crate::training::{learn, learn_bytes, learn_unigram, learn_wordpiece};
+    #[pymodule_export]
+    use crate::vocabularies::{
+        JsonMerges, JsonVocab, read_byte_alphabet, read_json_model, read_scored, read_spelled, read_words,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

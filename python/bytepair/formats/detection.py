@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
-from bytepair._core import read_decimal
 from bytepair.errors import FormatError
 from bytepair.formats import FILES, READ_ONLY_SUFFIXES, SUFFIXES, foreign, manifest, native, tiktoken
 
@@ -23,8 +22,12 @@ class Detected(NamedTuple):
     content: Any
 
 
-def detect(path: Path) -> Detected:
+def detect(path: Path, *, in_core: bool = False) -> Detected:
     """Finds the file of a tokenizer, at `path` or in the folder `path`, and detects its format from its content.
+
+    Args:
+        path: The file or folder.
+        in_core: As in `parse_tokenizer_json`: for whoever reads the content with `hf_json.read` alone.
 
     Raises:
         ArtifactError: There is no such file, or it cannot be read; it is no regular file, or too large.
@@ -40,11 +43,11 @@ def detect(path: Path) -> Detected:
     foreign.check(path, data)
     vocab = path.with_name("vocab.json")
     if data.startswith(b"#version") and vocab.is_file():
-        return detect(vocab)
+        return detect(vocab, in_core=in_core)
     if native.looks_like(data):
         return Detected(path, "native", data)
     if data.lstrip()[:1] == b"{":
-        return _detect_json(path, data)
+        return _detect_json(path, data, in_core=in_core)
     if tiktoken.looks_like(data):
         return Detected(path, "tiktoken", data)
     from bytepair.formats import codes, sentencepiece, vocab_txt  # noqa: PLC0415
@@ -56,12 +59,11 @@ def detect(path: Path) -> Detected:
     raise _unknown(path)
 
 
-def _detect_json(path: Path, data: bytes) -> Detected:
+def _detect_json(path: Path, data: bytes, *, in_core: bool) -> Detected:
     from bytepair.formats import hf_json, tekken  # noqa: PLC0415
-    from bytepair.formats.json_files import parse_json  # noqa: PLC0415
+    from bytepair.formats.json_files import parse_tokenizer_json  # noqa: PLC0415
 
-    # A score that `tokenizers` reads one off in the last place is that number to its model.
-    table = parse_json(path, data, decimal=read_decimal)
+    table = parse_tokenizer_json(path, data, in_core=in_core)
     for name, module in {"tokenizer.json": hf_json, "tekken.json": tekken}.items():
         if module.looks_like(table):
             return Detected(path, name, table)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, cast
 
-from bytepair._core import Columns, read_byte_alphabet, write_decimal
+from bytepair._core import Columns, JsonMerges, JsonVocab, read_byte_alphabet, write_decimal
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import hf_models, hf_stages
 from bytepair.formats.hf_common import Json, PassedOverWarning, list_of, pointer_to, shown, unsupported
@@ -34,7 +34,7 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
     """Reads a parsed ``tokenizer.json``.
 
     Args:
-        table: The parsed file.
+        table: The parsed file; its vocabulary and merges may be in the core.
         special_apart: Whether a model that is spelled in characters leaves special tokens to the added tokens, so that
             text never becomes one; ``tokenizers`` does not.
 
@@ -82,12 +82,17 @@ def _numbered(added: list[AddedToken], vocab: Json) -> list[AddedToken]:
 
     A token of the vocabulary keeps its id there; others are numbered from its size, in the order of the file.
     """
+    ids: dict[str, Json] | JsonVocab
     if isinstance(vocab, list):
         ids = {row[0]: id for id, row in enumerate(vocab) if _is_row(row)}
     else:
-        ids = vocab if isinstance(vocab, dict) else {}
+        ids = vocab if isinstance(vocab, dict | JsonVocab) else {}
     outside = {token.id for token in added if ids.get(token.content) != token.id}
-    if outside.isdisjoint(id for id in ids.values() if type(id) is int):
+    if isinstance(ids, JsonVocab):
+        is_free = ids.lacks_ids(outside)
+    else:
+        is_free = outside.isdisjoint(id for id in ids.values() if type(id) is int)
+    if is_free:
         return added
     numbered: list[AddedToken] = []
     last = -1
@@ -122,12 +127,14 @@ def _byte_pieces(table: Json) -> hf_stages.BytePieces | None:
     hf_stages.read_steps("decoder", decoder)
     pieces = hf_stages.read_byte_pieces(table.get("pre_tokenizer"))
     # With an unknown token a vocabulary may lack bytes; then it is one of characters.
-    may_lack = model.get("unk_token") is not None and isinstance(model.get("vocab"), dict)
+    may_lack = model.get("unk_token") is not None and isinstance(model.get("vocab"), dict | JsonVocab)
     return None if may_lack and not _is_of_bytes(model["vocab"], list_of(table, "added_tokens", "")) else pieces
 
 
-def _is_of_bytes(vocab: Mapping[str, Json], added: list[Json]) -> bool:
+def _is_of_bytes(vocab: dict[str, Json] | JsonVocab, added: list[Json]) -> bool:
     """Whether all bytes that text can hold are tokens, and all tokens are spelled in the byte alphabet."""
+    if isinstance(vocab, JsonVocab):
+        return vocab.is_of_bytes([token["content"] for token in added])
     if any(byte_alphabet.to_characters(bytes([byte])) not in vocab for byte in BYTES_IN_TEXT):
         return False
     contents = {token.get("content") for token in added if isinstance(token, dict)}
@@ -151,11 +158,12 @@ def read_model(
     Raises:
         FormatError: An id, a token or a merge is broken; the error locates it.
     """
-    if not isinstance(vocab, dict) or not isinstance(merges, list):
+    if not hf_models.is_object(vocab) or not isinstance(merges, list | JsonMerges):
         raise FormatError("the vocabulary is not an object or the merges are not a list", pointer=vocab_pointer or "/")
     columns = read_byte_alphabet(vocab, merges, list(added))
     if columns is not None:
         return columns
+    vocab, merges = hf_models.in_python(vocab), hf_models.in_python(merges)
     return read_model_carefully(vocab, merges, added, vocab_pointer=vocab_pointer, merge_place=merge_place)
 
 

@@ -11,7 +11,7 @@ import warnings
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Columns, read_spelled
+from bytepair._core import Columns, JsonMerges, JsonVocab, read_scored, read_spelled, read_words
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats.hf_common import Json, flag, pointer_to, shown, text_or_none, unsupported
 from bytepair.model.checks import MOST_IDS
@@ -42,13 +42,28 @@ _KEYS = {
 }
 
 
+def is_object(vocab: Json) -> bool:
+    """Whether a vocabulary is tokens with their ids."""
+    return not vocab.is_list if isinstance(vocab, JsonVocab) else isinstance(vocab, dict)
+
+
+def is_list(vocab: Json) -> bool:
+    """Whether a vocabulary is a list."""
+    return vocab.is_list if isinstance(vocab, JsonVocab) else isinstance(vocab, list)
+
+
+def in_python(member: Json) -> Json:
+    """A vocabulary or merges as `json.loads` returns them: for careful readers, which name what is wrong."""
+    return member.to_python() if isinstance(member, JsonVocab | JsonMerges) else member
+
+
 def kind_of_model(model: Mapping[str, Json]) -> str:
     """The type of a model; files of early versions do not name it."""
     kind = model.get("type")
     if kind is None:
         if "merges" in model:
             kind = "BPE"
-        elif isinstance(model.get("vocab"), list):
+        elif is_list(model.get("vocab")):
             kind = "Unigram"
         else:
             kind = "WordPiece" if "max_input_chars_per_word" in model else "WordLevel"
@@ -84,7 +99,9 @@ def read(model: Mapping[str, Json], special: Collection[str]) -> PackedModel:
     unk = text_or_none(model, "unk_token", "/model")
     if kind == "BPE":
         return _read_characters(model, unk, special)
-    vocab = _read_vocab(model.get("vocab"))
+    vocab = _object(model.get("vocab"))
+    if isinstance(vocab, dict):
+        _check_ids(vocab)
     options: Model
     if kind == "WordPiece":
         prefix = text_or_none(model, "continuing_subword_prefix", "/model")
@@ -95,8 +112,11 @@ def read(model: Mapping[str, Json], special: Collection[str]) -> PackedModel:
     else:
         options = WordLevel((), (), "<unk>" if unk is None else unk)
     _check_unk(vocab, options.unk_token)
-    kept = {token: id for token, id in vocab.items() if token not in special or token == options.unk_token}
-    return PackedModel(_columns(kept), model_options(options))
+    columns = read_words(vocab, list(special), options.unk_token)
+    if columns is None:
+        kept = in_python(vocab).items()
+        columns = _columns({token: id for token, id in kept if token not in special or token == options.unk_token})
+    return PackedModel(columns, model_options(options))
 
 
 def _read_characters(model: Mapping[str, Json], unk: str | None, special: Collection[str]) -> PackedModel:
@@ -109,17 +129,14 @@ def _read_characters(model: Mapping[str, Json], unk: str | None, special: Collec
         continuing_subword_prefix=prefix,
         end_of_word_suffix=text_or_none(model, "end_of_word_suffix", "/model") or None,
     )
-    vocab, merges = model.get("vocab"), model.get("merges")
-    if not isinstance(vocab, dict):
-        raise FormatError("the vocabulary is not an object", pointer="/model/vocab")
-    if not isinstance(merges, list):
+    vocab, merges = _object(model.get("vocab")), model.get("merges")
+    if not isinstance(merges, list | JsonMerges):
         raise FormatError("the merges are not a list", pointer="/model/merges")
     if unk is not None:
         _check_unk(vocab, unk)
-    decorated = prefix is not None or alphabet.end_of_word_suffix is not None
-    columns = None if decorated and special else read_spelled(vocab, merges, list(special), unk, len(prefix or ""))
+    columns = read_spelled(vocab, merges, list(special), unk, prefix or "", alphabet.end_of_word_suffix or "")
     if columns is None:
-        columns = _read_carefully(_read_vocab(vocab), merges, special, alphabet)
+        columns = _read_carefully(_check_ids(in_python(vocab)), in_python(merges), special, alphabet)
     ignore_merges = flag(model, "ignore_merges", "/model", default=False)
     return PackedModel(columns, model_options(BytePair((), (), (), alphabet=alphabet)), ignore_merges)
 
@@ -127,7 +144,7 @@ def _read_characters(model: Mapping[str, Json], unk: str | None, special: Collec
 def _read_carefully(
     vocab: dict[str, int], merges: list[Json], special: Collection[str], alphabet: Characters
 ) -> Columns:
-    """As `read_spelled`, but slow: it locates faults, and handles characters with prefix or suffix."""
+    """As `read_spelled`, but slow: it locates faults."""
     cut = len(alphabet.continuing_subword_prefix or "")
     pairs: list[tuple[int, int]] = []
     used: set[str] = set()
@@ -162,12 +179,16 @@ def _is_character(token: str, alphabet: Characters) -> bool:
 
 def _read_unigram(model: Mapping[str, Json], special: Collection[str]) -> PackedModel:
     vocab, unk_id = model.get("vocab"), model.get("unk_id")
-    if not isinstance(vocab, list):
+    if vocab is None or not is_list(vocab):
         raise FormatError("the vocabulary is not a list", pointer="/model/vocab")
     if unk_id is not None and (type(unk_id) is not int or not 0 <= unk_id < len(vocab)):
         raise FormatError(f"unk_id is {shown(unk_id)}", pointer="/model/unk_id")
+    byte_fallback = flag(model, "byte_fallback", "/model", default=False)
+    options = model_options(Unigram((), (), (), unk_id, byte_fallback))
+    if isinstance(vocab, JsonVocab) and (columns := read_scored(vocab, list(special), unk_id)) is not None:
+        return PackedModel(columns, options)
     tokens, ids, scores = [], [], []
-    for id, entry in enumerate(vocab):
+    for id, entry in enumerate(in_python(vocab)):
         if not isinstance(entry, list) or len(entry) != 2 or not isinstance(entry[0], str):
             raise FormatError(f"{shown(entry)} is not a token and its score", pointer=f"/model/vocab/{id}")
         token, score = entry
@@ -177,8 +198,7 @@ def _read_unigram(model: Mapping[str, Json], special: Collection[str]) -> Packed
             tokens.append(token.encode())
             ids.append(id)
             scores.append(float(score))
-    options = Unigram((), (), (), unk_id, flag(model, "byte_fallback", "/model", default=False))
-    return PackedModel(Columns(tokens, ids, None, scores), model_options(options))
+    return PackedModel(Columns(tokens, ids, None, scores), options)
 
 
 def _is_finite(score: float) -> bool:
@@ -189,16 +209,21 @@ def _is_finite(score: float) -> bool:
         return False
 
 
-def _read_vocab(vocab: Json) -> dict[str, int]:
-    if not isinstance(vocab, dict):
+def _object(vocab: Json) -> dict[str, Json] | JsonVocab:
+    if not is_object(vocab):
         raise FormatError("the vocabulary is not an object", pointer="/model/vocab")
+    found: dict[str, Json] | JsonVocab = vocab
+    return found
+
+
+def _check_ids(vocab: dict[str, Json]) -> dict[str, int]:
     for token, id in vocab.items():
         if type(id) is not int or not 0 <= id < MOST_IDS:
             raise FormatError(f"the id of {shown(token)} is {shown(id)}", pointer=pointer_to("/model/vocab", token))
     return vocab
 
 
-def _check_unk(vocab: Mapping[str, int], unk: str) -> None:
+def _check_unk(vocab: Mapping[str, int] | JsonVocab, unk: str) -> None:
     if unk not in vocab:
         raise FormatError(f"unk_token is {shown(unk)}, which is not a token", pointer="/model/unk_token")
 

@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from bytepair._core import read_decimal, read_json_model
 from bytepair.errors import FormatError
 from bytepair.formats import foreign
 from bytepair.formats.hf_common import PassedOverWarning
@@ -43,6 +44,32 @@ def parse_json(path: Path, data: bytes, *, decimal: Callable[[str], float] = flo
     if re.search(rb"\\u[dD][89A-Fa-f]", data) and (half := _lone_surrogate(json.dumps(table, ensure_ascii=False))):
         raise FormatError(f"a string holds the lone surrogate {half}", file=str(path), remedy="fetch it again")
     return table
+
+
+def parse_tokenizer_json(path: Path, data: bytes, *, in_core: bool = False) -> dict[str, Any]:
+    """The object of a file that may be a ``tokenizer.json``.
+
+    Args:
+        path: The file.
+        data: Its content.
+        in_core: Whether the members ``vocab`` and ``merges`` of the model are `JsonVocab` and `JsonMerges`, with no
+            Python object for each token, if there is nothing unusual about them.
+
+    Raises:
+        FormatError: As `parse_json`.
+    """
+    if in_core and (model := read_json_model(data)):
+        vocab, merges, rest = model
+        try:
+            table = parse_json(path, rest, decimal=read_decimal)
+        except FormatError:
+            # The whole file has the same fault, and its place.
+            pass
+        else:
+            table["model"] |= {"vocab": vocab} | ({} if merges is None else {"merges": merges})
+            return table
+    # A score that `tokenizers` reads one off in the last place is that number to its model.
+    return parse_json(path, data, decimal=read_decimal)
 
 
 def _lone_surrogate(text: str) -> str | None:

@@ -53,7 +53,7 @@ def load(
         FormatError: As `detect`; or the file is broken, or holds something that is not supported.
     """
     with files.at_most(max_bytes):
-        return _load(path, split, special_tokens, partial_alphabet, detected or detect(path))
+        return _load(path, split, special_tokens, partial_alphabet, detected or detect(path, in_core=True))
 
 
 def _load(

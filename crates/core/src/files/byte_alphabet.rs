@@ -2,9 +2,9 @@
 //!
 //! Printable Latin-1 characters represent themselves; the other 68 bytes, in order, are the characters from U+0100 on.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use crate::files::Columns;
+use crate::files::{Columns, IdMerges, Merges, Vocabulary};
 use crate::vocab::NO_ID;
 
 /// The byte of each character from U+0000 on.
@@ -55,10 +55,22 @@ fn decode(token: &str, into: &mut Vec<u8>) -> Option<()> {
 pub struct Read {
     /// The tokens by id.
     pub tokens: Columns,
-    /// The merges as pairs of ids.
-    pub merges: Vec<(u32, u32)>,
+    /// The merges.
+    pub merges: IdMerges,
     /// By id, the tokens that are empty or not written in the alphabet: no text becomes them.
     pub unreachable: Columns,
+}
+
+/// Whether the bytes that UTF-8 uses are tokens, and all tokens but the `others` are written in the alphabet.
+#[must_use]
+pub fn is_of_bytes(vocab: &Vocabulary, others: &[&str]) -> bool {
+    let is_used = |byte: &u8| !matches!(byte, 0xC0 | 0xC1 | 0xF5..);
+    let has = |byte: u8| vocab.place(CHARACTERS[usize::from(byte)].encode_utf8(&mut [0; 4])).is_some();
+    let others: FxHashSet<&str> = others.iter().copied().collect();
+    (0..=u8::MAX).filter(is_used).all(has)
+        && vocab
+            .tokens()
+            .all(|token| token.chars().all(|character| byte_of(character).is_some()) || others.contains(token))
 }
 
 /// The columns of a vocabulary in the alphabet and its merges; None if anything is malformed.
@@ -66,45 +78,37 @@ pub struct Read {
 /// `added` are the added tokens: the vocabulary keeps only those of them that a merge makes, and single bytes.
 ///
 /// ```
-/// let vocab = [("Ġ", 1), ("a", 0), ("Ġa", 2), ("<x>", 3)];
-/// let read = bytepair_core::files::byte_alphabet::read(&vocab, &[("Ġ", "a")], &["<x>"]).unwrap();
+/// use bytepair_core::files::{Merges, Vocabulary, byte_alphabet};
+/// let vocab = Vocabulary::of([("Ġ", 1), ("a", 0), ("Ġa", 2), ("<x>", 3)]).unwrap();
+/// let read = byte_alphabet::read(&vocab, &Merges::of([("Ġ", "a")]), &["<x>"]).unwrap();
 /// assert_eq!(read.tokens.tokens().collect::<Vec<_>>(), [&b"a"[..], b" ", b" a"]);
-/// assert_eq!((read.tokens.ids, read.merges), (vec![0, 1, 2], vec![(1, 0)]));
+/// assert_eq!((read.tokens.ids, read.merges.pairs, read.merges.products), (vec![0, 1, 2], vec![(1, 0)], vec![2]));
 /// ```
 #[must_use]
-pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], added: &[&str]) -> Option<Read> {
-    let places: FxHashMap<&str, usize> = vocab.iter().enumerate().map(|(place, &(token, _))| (token, place)).collect();
+pub fn read(vocab: &Vocabulary, merges: &Merges, added: &[&str]) -> Option<Read> {
+    let resolved = vocab.resolve(merges, 0)?;
     let mut made = vec![false; vocab.len()];
-    let mut joined = String::new();
-    let mut pairs = Vec::with_capacity(merges.len());
-    for &(left, right) in merges {
-        joined.clear();
-        joined.push_str(left);
-        joined.push_str(right);
-        made[*places.get(&*joined)?] = true;
-        pairs.push((*places.get(left)?, *places.get(right)?));
+    for &[.., product] in &resolved {
+        made[product as usize] = true;
     }
-    let dropped: FxHashSet<usize> = added
-        .iter()
-        .filter_map(|&token| places.get(token).copied())
-        .filter(|&place| {
-            let bytes = decode(vocab[place].0, &mut Vec::new());
-            !made[place] && (bytes.is_none() || vocab[place].0.chars().count() != 1)
-        })
-        .collect();
-    if !dropped.is_empty() && pairs.iter().any(|(left, right)| dropped.contains(left) || dropped.contains(right)) {
-        return None;
+    let mut used = made.clone();
+    for &[left, right, _] in &resolved {
+        (used[left as usize], used[right as usize]) = (true, true);
     }
-    let mut order: Vec<usize> = (0..vocab.len()).filter(|place| !dropped.contains(place)).collect();
-    order.sort_by_key(|&place| vocab[place].1);
+    let mut dropped = vec![false; vocab.len()];
+    for place in added.iter().filter_map(|token| vocab.place(token)) {
+        let bytes = decode(vocab.token(place), &mut Vec::new());
+        if !made[place as usize] && (bytes.is_none() || vocab.token(place).chars().count() != 1) {
+            if used[place as usize] {
+                return None;
+            }
+            dropped[place as usize] = true;
+        }
+    }
     let (mut tokens, mut unreachable) = (Columns::default(), Columns::default());
-    let mut used = made;
-    for &(left, right) in &pairs {
-        (used[left], used[right]) = (true, true);
-    }
     let mut last = None;
-    for place in order {
-        let (token, id) = vocab[place];
+    for place in vocab.by_id(|place| !dropped[place as usize]) {
+        let (token, id) = (vocab.token(place), vocab.id(place));
         if id == NO_ID || last.replace(id) == Some(id) {
             return None;
         }
@@ -115,12 +119,11 @@ pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], added: &[&str]) -> O
             continue;
         }
         tokens.bytes.truncate(start);
-        if used[place] {
+        if used[place as usize] {
             return None;
         }
         unreachable.push(token.as_bytes());
         unreachable.ids.push(id);
     }
-    let merges = pairs.iter().map(|&(left, right)| (vocab[left].1, vocab[right].1)).collect();
-    Some(Read { tokens, merges, unreachable })
+    Some(Read { tokens, merges: IdMerges::of(vocab, &resolved), unreachable })
 }

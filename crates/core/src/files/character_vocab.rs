@@ -1,71 +1,97 @@
 //! Vocabularies and merges spelled in characters: JSON objects of tokens, lists of merges, tokens with scores.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::error::Result;
-use crate::files::Columns;
+use crate::files::{Columns, IdMerges, Merges, Vocabulary};
 use crate::vocab::{Hashes, NO_ID, Tokens};
 
 /// The tokens of a vocabulary that a model keeps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kept<'a> {
-    /// The number of characters that the right token of a merge loses.
-    pub prefix: usize,
+    /// What continuing tokens begin with: the right token of a merge loses as many characters.
+    pub prefix: &'a str,
+    /// What tokens at the end of a word end with.
+    pub suffix: &'a str,
     /// Special tokens, which are not kept unless a merge needs them or they are one character.
     pub special: &'a [&'a str],
     /// The unknown token, which is kept.
     pub unk: Option<&'a str>,
 }
 
-/// The columns, by id, of a vocabulary, and its merges as pairs of ids; None if anything is malformed.
+impl Kept<'_> {
+    /// Whether merging may begin with a token.
+    fn is_character(&self, token: &str) -> bool {
+        let is_one = |text: &str| text.chars().nth(1).is_none() && !text.is_empty();
+        let bare = token.strip_prefix(self.prefix).unwrap_or(token);
+        is_one(token) || is_one(bare.strip_suffix(self.suffix).unwrap_or(bare))
+    }
+
+    /// The tokens that stay, by id, of which `used` are needed; None if two of them have one id.
+    fn columns(&self, vocab: &Vocabulary, used: impl Fn(u32) -> bool) -> Option<Columns> {
+        let mut drops = vec![false; vocab.len()];
+        for place in self.special.iter().filter_map(|token| vocab.place(token)) {
+            drops[place as usize] = self.unk != Some(vocab.token(place)) && !used(place);
+        }
+        let mut columns = Columns::default();
+        for place in vocab.by_id(|place| !drops[place as usize]) {
+            let id = vocab.id(place);
+            if id == NO_ID || columns.ids.last() == Some(&id) {
+                return None;
+            }
+            columns.push(vocab.token(place).as_bytes());
+            columns.ids.push(id);
+        }
+        Some(columns)
+    }
+}
+
+/// The columns, by id, of a vocabulary, and its merges; None if anything is malformed.
 ///
 /// ```
+/// use bytepair_core::files::{Merges, Vocabulary};
 /// use bytepair_core::files::character_vocab::{Kept, read};
-/// let vocab = [("▁", 1), ("a", 0), ("▁a", 2), ("<s>", 3)];
+/// let vocab = Vocabulary::of([("▁", 1), ("a", 0), ("▁a", 2), ("<s>", 3)]).unwrap();
 /// let kept = Kept { special: &["<s>"], ..Kept::default() };
-/// let (columns, merges) = read(&vocab, &[("▁", "a")], kept).unwrap();
-/// assert_eq!((columns.ids, merges), (vec![0, 1, 2], vec![(1, 0)]));
+/// let (columns, merges) = read(&vocab, &Merges::of([("▁", "a")]), kept).unwrap();
+/// assert_eq!((columns.ids, merges.pairs, merges.products), (vec![0, 1, 2], vec![(1, 0)], vec![2]));
 /// ```
 #[must_use]
-pub fn read(vocab: &[(&str, u32)], merges: &[(&str, &str)], kept: Kept) -> Option<(Columns, Vec<(u32, u32)>)> {
-    let places: FxHashMap<&str, u32> = vocab.iter().zip(0..).map(|(&(token, _), place)| (token, place)).collect();
-    let id = |place: u32| vocab[place as usize].1;
+pub fn read(vocab: &Vocabulary, merges: &Merges, kept: Kept) -> Option<(Columns, IdMerges)> {
+    let resolved = vocab.resolve(merges, kept.prefix.chars().count())?;
     let mut used = vec![false; vocab.len()];
-    let mut joined = String::new();
-    let mut pairs = Vec::with_capacity(merges.len());
-    for &(left, right) in merges {
-        let cut = match kept.prefix {
-            0 => 0,
-            prefix => right.char_indices().nth(prefix).map_or(right.len(), |(at, _)| at),
-        };
-        joined.clear();
-        joined.push_str(left);
-        joined.push_str(&right[cut..]);
-        let parts = [*places.get(left)?, *places.get(right)?];
-        for place in [parts[0], parts[1], *places.get(&*joined)?] {
-            used[place as usize] = true;
-        }
-        pairs.push((id(parts[0]), id(parts[1])));
+    for place in resolved.as_flattened() {
+        used[*place as usize] = true;
     }
-    let special: FxHashSet<&str> = kept.special.iter().copied().collect();
-    let stays = |place: usize| {
-        let token = vocab[place].0;
-        used[place] || !special.contains(token) || kept.unk == Some(token) || token.chars().count() == 1
-    };
-    let mut order: Vec<u32> = (0..vocab.len() as u32).filter(|&place| stays(place as usize)).collect();
-    if !order.is_sorted_by_key(|&place| id(place)) {
-        order.sort_by_key(|&place| id(place));
-    }
-    let mut columns = Columns::default();
-    for place in order {
-        let (token, id) = vocab[place as usize];
-        if id == NO_ID || columns.ids.last() == Some(&id) {
-            return None;
-        }
-        columns.push(token.as_bytes());
-        columns.ids.push(id);
-    }
-    Some((columns, pairs))
+    let columns = kept.columns(vocab, |place| used[place as usize] || kept.is_character(vocab.token(place)))?;
+    Some((columns, IdMerges::of(vocab, &resolved)))
+}
+
+/// The columns, by id, of a vocabulary without merges, special tokens other than the unknown one left out; None if two have
+/// one id.
+///
+/// ```
+/// use bytepair_core::files::Vocabulary;
+/// let vocab = Vocabulary::of([("[UNK]", 1), ("a", 0), ("[CLS]", 2)]).unwrap();
+/// let columns = bytepair_core::files::character_vocab::words(&vocab, &["[UNK]", "[CLS]"], Some("[UNK]")).unwrap();
+/// assert_eq!(columns.ids, [0, 1]);
+/// ```
+#[must_use]
+pub fn words(vocab: &Vocabulary, special: &[&str], unk: Option<&str>) -> Option<Columns> {
+    Kept { special, unk, ..Kept::default() }.columns(vocab, |_| false)
+}
+
+/// The columns of a list of tokens and scores, special tokens other than the unknown one left out.
+///
+/// ```
+/// use bytepair_core::files::Vocabulary;
+/// let vocab = Vocabulary::of([("<unk>", 0), ("<s>", 1), ("a", 2)]).unwrap();
+/// let scored = bytepair_core::files::character_vocab::scored(&vocab, &[0.0, 0.0, -1.5], &["<unk>", "<s>"], Some("<unk>"));
+/// assert_eq!(scored.map(|(columns, scores)| (columns.ids, scores)), Some((vec![0, 2], vec![0.0, -1.5])));
+/// ```
+#[must_use]
+pub fn scored(vocab: &Vocabulary, scores: &[f64], special: &[&str], unk: Option<&str>) -> Option<(Columns, Vec<f64>)> {
+    let columns = words(vocab, special, unk)?;
+    let scores = columns.ids.iter().map(|&id| scores.get(id as usize).copied()).collect::<Option<_>>()?;
+    Some((columns, scores))
 }
 
 /// The merges implied by tokens with ids and scores, as pairs of ids, and the number of merged tokens that have the score of
@@ -201,15 +227,17 @@ fn number(bytes: &[u8], at: &mut usize) -> Option<u64> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
     #[test]
     fn what_is_unusual_is_left_to_whoever_says_what_is_wrong() {
-        let vocab = [("a", 0), ("b", 1), ("ab", 2)];
-        assert!(read(&vocab, &[("a", "b")], Kept::default()).is_some());
-        assert!(read(&vocab, &[("b", "a")], Kept::default()).is_none());
-        assert!(read(&[("a", 0), ("b", 0)], &[], Kept::default()).is_none());
+        let vocab = Vocabulary::of([("a", 0), ("b", 1), ("ab", 2)]).unwrap();
+        assert!(read(&vocab, &Merges::of([("a", "b")]), Kept::default()).is_some());
+        assert!(read(&vocab, &Merges::of([("b", "a")]), Kept::default()).is_none());
+        let twice = Vocabulary::of([("a", 0), ("b", 0)]).unwrap();
+        assert!(read(&twice, &Merges::default(), Kept::default()).is_none());
         let whole = b"\x0a\x05\x0a\x01a\x18\x02\x12\x02\x18\x01\x0a\x03\x0a\x01b";
         let (read, rest) = pieces(whole).unwrap_or_default();
         assert_eq!((read, rest.as_slice()), (vec![("a", 0.0, 2), ("b", 0.0, 1)], std::slice::from_ref(&(7..11))));
@@ -226,9 +254,10 @@ mod tests {
 
     #[test]
     fn a_continuing_prefix_is_cut_and_special_tokens_go() {
-        let vocab = [("</s>", 3), ("a", 0), ("##b", 1), ("ab", 2), ("<unk>", 4), ("x", 9)];
-        let kept = Kept { prefix: 2, special: &["</s>", "<unk>", "x"], unk: Some("<unk>") };
-        let (columns, merges) = read(&vocab, &[("a", "##b")], kept).unwrap_or_default();
-        assert_eq!((columns.ids, merges), (vec![0, 1, 2, 4, 9], vec![(0, 1)]));
+        let rows = [("</s>", 3), ("a", 0), ("##b", 1), ("ab", 2), ("<unk>", 4), ("x", 9), ("##y$", 10), ("##yy$", 11)];
+        let special = ["</s>", "<unk>", "x", "##y$", "##yy$"];
+        let kept = Kept { prefix: "##", suffix: "$", special: &special, unk: Some("<unk>") };
+        let (columns, merges) = read(&Vocabulary::of(rows).unwrap(), &Merges::of([("a", "##b")]), kept).unwrap();
+        assert_eq!((columns.ids, merges.pairs, merges.products), (vec![0, 1, 2, 4, 9, 10], vec![(0, 1)], vec![2]));
     }
 }

@@ -1,10 +1,7 @@
 //! The tokens of a model as text: by id, and by spelling.
 
-use rustc_hash::FxHasher;
-use std::hash::Hasher;
-
 use crate::error::{Error, Kind, Result};
-use crate::prefetch::prefetch;
+use crate::files::{TextTable, Texts};
 
 /// More tokens than this are refused.
 pub(super) const MOST_TOKENS: usize = 1 << 21;
@@ -14,18 +11,11 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Tokens in id order. Inside of a model a token is its index in this order.
 pub(super) struct TokenTable {
-    text: String,
-    /// Where token `i` ends in `text`; it begins where the one before it ends.
-    ends: Vec<u32>,
+    texts: TextTable,
     ids: Vec<u32>,
-    /// By hash of their text: the upper half of the hash and the index, or [`EMPTY`]. At most half are taken.
-    slots: Vec<u64>,
     /// The bytes of the longest token.
     longest: usize,
 }
-
-/// No token is here: none has this index.
-const EMPTY: u64 = u64::MAX;
 
 impl TokenTable {
     /// Checks columns of tokens and ids, and takes them.
@@ -45,28 +35,16 @@ impl TokenTable {
         if let Some(&id) = ids.last().filter(|&&id| id == NONE) {
             return Err(format(format!("id {id} is too large")));
         }
-        let mut table = Self {
-            text: String::with_capacity(bytes),
-            ends: Vec::with_capacity(tokens.len()),
-            ids: ids.to_vec(),
-            slots: vec![EMPTY; (tokens.len() * 2).next_power_of_two().max(2)],
-            longest: tokens.iter().map(|token| token.len()).max().unwrap_or(0),
-        };
-        for (index, token) in (0_u32..).zip(tokens) {
-            let Ok(text) = std::str::from_utf8(token) else {
-                return Err(format(format!("token {} is not UTF-8", ids[index as usize])));
-            };
-            let hash = hash(text);
-            let (slot, found) = table.find(hash, text);
-            if let Some(other) = found {
-                let (first, second) = (ids[other as usize], ids[index as usize]);
-                return Err(format(format!("token {text:?} has two ids, {first} and {second}")));
-            }
-            table.slots[slot] = hash >> 32 << 32 | u64::from(index);
-            table.text.push_str(text);
-            table.ends.push(table.text.len() as u32);
+        let mut texts = Texts::with_capacity(tokens.len(), bytes);
+        for (token, id) in tokens.iter().zip(ids) {
+            texts.push(std::str::from_utf8(token).map_err(|_| format(format!("token {id} is not UTF-8")))?);
         }
-        Ok(table)
+        let longest = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
+        let texts = TextTable::new(texts).map_err(|(one, other)| {
+            let text = String::from_utf8_lossy(tokens[one as usize]);
+            format(format!("token {text:?} has two ids, {} and {}", ids[one as usize], ids[other as usize]))
+        })?;
+        Ok(Self { texts, ids: ids.to_vec(), longest })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -78,10 +56,9 @@ impl TokenTable {
     }
 
     /// The text of token `index`.
+    #[inline]
     pub(super) fn text(&self, index: u32) -> &str {
-        let end = self.ends[index as usize] as usize;
-        let start = if index == 0 { 0 } else { self.ends[index as usize - 1] as usize };
-        &self.text[start..end]
+        self.texts.texts().get(index)
     }
 
     /// The id of token `index`.
@@ -92,7 +69,7 @@ impl TokenTable {
 
     /// The token that spells this.
     pub(super) fn index_of(&self, text: &str) -> Option<u32> {
-        self.find(hash(text), text).1
+        self.texts.place(text)
     }
 
     /// The same for a text that may be long: it is not read if it is longer than every token.
@@ -102,7 +79,7 @@ impl TokenTable {
 
     /// The bytes of all tokens.
     pub(super) fn bytes(&self) -> usize {
-        self.text.len()
+        self.texts.texts().bytes()
     }
 
     /// The bytes of the longest token.
@@ -112,40 +89,7 @@ impl TokenTable {
 
     /// The tokens that these texts spell. Many at once are faster than each alone.
     pub(super) fn indices_of<'a>(&self, texts: impl Iterator<Item = &'a str> + Clone, found: &mut Vec<Option<u32>>) {
-        // Memory is asked for in rounds: the slots, where the tokens there end, the tokens.
-        let slots: Vec<(u64, usize)> = texts.clone().map(|text| (hash(text), self.slot(hash(text)))).collect();
-        for &(_, slot) in &slots {
-            prefetch(&self.slots, slot);
-        }
-        for &(_, slot) in &slots {
-            prefetch(&self.ends, self.slots[slot] as u32 as usize);
-        }
-        for &(_, slot) in &slots {
-            let end = self.ends.get(self.slots[slot] as u32 as usize).map_or(0, |&end| end as usize);
-            prefetch(self.text.as_bytes(), end.saturating_sub(1));
-        }
-        found.extend(texts.zip(&slots).map(|(text, &(hash, _))| self.find(hash, text).1));
-    }
-
-    /// The token that spells this, or else the slot where it belongs.
-    #[inline]
-    fn find(&self, hash: u64, text: &str) -> (usize, Option<u32>) {
-        let mut slot = self.slot(hash);
-        while self.slots[slot] != EMPTY {
-            let index = self.slots[slot] as u32;
-            if self.slots[slot] >> 32 == hash >> 32 && self.text(index) == text {
-                return (slot, Some(index));
-            }
-            slot = (slot + 1) & (self.slots.len() - 1);
-        }
-        (slot, None)
-    }
-
-    /// Where to look first.
-    #[inline]
-    fn slot(&self, hash: u64) -> usize {
-        // The bits below the middle: those above it are compared.
-        hash as usize & (self.slots.len() - 1)
+        self.texts.places(texts, found);
     }
 
     /// The token with this id.
@@ -161,7 +105,7 @@ impl TokenTable {
 
     /// The tokens in id order.
     pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        (0..self.len() as u32).map(|index| self.text(index))
+        self.texts.texts().iter()
     }
 
     /// The index of a token that options name, if they name one.
@@ -187,10 +131,4 @@ impl TokenTable {
 /// A `Format` error.
 pub(super) fn format(what: impl Into<String>) -> Error {
     Error::new(Kind::Format, what)
-}
-
-fn hash(text: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text.as_bytes());
-    hasher.finish()
 }
