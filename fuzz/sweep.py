@@ -29,6 +29,7 @@ from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pictures import sweep_pictures
 from fuzz.pipelines import sweep_pipelines
+from fuzz.readers import sweep_readers
 from fuzz.reports import sweep_lints, sweep_reports
 from fuzz.saved import sweep_files, sweep_kinds
 from fuzz.shards import sweep_shards
@@ -55,6 +56,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "peers": sweep_peers,
     "files": sweep_files,
     "kinds": sweep_kinds,
+    "readers": sweep_readers,
     "chats": sweep_chats,
     "structures": sweep_structures,
     "fine-tuning": sweep_fine_tuning,

@@ -26,6 +26,7 @@ CASES = {
     "peers": 40,
     "files": 480,
     "kinds": 240,
+    "readers": 240,
     "chats": 60,
     "fine-tuning": 60,
     "expressions": 10,
