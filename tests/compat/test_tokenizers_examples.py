@@ -723,13 +723,7 @@ def test_the_page_runs_as_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "make"),
     [
-        ("NormalizedString", lambda: face.NormalizedString("a")),
-        ("PreTokenizedString", lambda: face.PreTokenizedString("a")),
-        ("Normalizer.custom", lambda: face.normalizers.Normalizer.custom(object())),
-        ("PreTokenizer.custom", lambda: face.pre_tokenizers.PreTokenizer.custom(object())),
         ("Decoder.custom", lambda: face.decoders.Decoder.custom(object())),
-        ("normalize_str", lambda: face.normalizers.NFC().normalize("a")),
-        ("pre_tokenize_str", lambda: face.pre_tokenizers.Whitespace().pre_tokenize("a")),
         ("ParityBpeTrainer", face.trainers.ParityBpeTrainer),
         ("get_word_count", lambda: face.trainers.BpeTrainer().get_word_count()),
         ("from_spm", lambda: face.SentencePieceUnigramTokenizer.from_spm("x.model")),
@@ -750,15 +744,17 @@ def test_what_is_not_supported_raises_by_name(name: str, make: Any) -> None:
 def test_names_are_those_of_the_library() -> None:
     library = __import__("tokenizers")
     assert face.__version__ == library.__version__
-    for module in ("", ".models", ".normalizers", ".pre_tokenizers", ".processors", ".decoders", ".trainers"):
+    for module in ("", ".models", ".normalizers", ".pre_tokenizers", ".processors", ".decoders", ".trainers", ".tools"):
         theirs, ours = (importlib.import_module(root + module) for root in ("tokenizers", "bytepair.compat.tokenizers"))
         names = {name for name, value in vars(theirs).items() if name[0] != "_" and not isinstance(value, ModuleType)}
         assert names - vars(ours).keys() <= {"Enum", "List", "Tuple", "Union"}
         for name in names & vars(ours).keys():
             kind, mine = getattr(theirs, name), getattr(ours, name)
-            refused = name in ("NormalizedString", "PreTokenizedString", "ParityBpeTrainer")
+            refused = name == "ParityBpeTrainer"
             if isinstance(kind, type) and not issubclass(kind, Enum) and not refused:
                 public = {each for each in vars(kind) if not each.startswith("_")}
+                # A step of making the page, public by accident.
+                public.discard("consecutive_chars_to_html")
                 # Settings of trainers are annotated, and set when one is made.
                 assert public <= {*dir(mine), *getattr(mine, "__annotations__", {})}, name
 

@@ -20,10 +20,12 @@ from bytepair.compat.tokenizers import (
     normalizers,
     pre_tokenizers,
     processors,
+    tools,
     trainers,
 )
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.tokenizers.encoding import Encoding
+from bytepair.compat.tokenizers.enums import OffsetReferential, OffsetType, SplitDelimiterBehavior
 from bytepair.compat.tokenizers.implementations import (
     BertWordPieceTokenizer,
     ByteLevelBPETokenizer,
@@ -41,14 +43,8 @@ from bytepair.compat.tokenizers.inputs import (
     TextInputSequence,
 )
 from bytepair.compat.tokenizers.models import Token
+from bytepair.compat.tokenizers.strings import NormalizedString, PreTokenizedString
 from bytepair.compat.tokenizers.tokenizer import Tokenizer
-from bytepair.compat.tokenizers.unsupported import (
-    NormalizedString,
-    OffsetReferential,
-    OffsetType,
-    PreTokenizedString,
-    SplitDelimiterBehavior,
-)
 from bytepair.compat.tokenizers.values import Regex
 
 __version__ = "0.23.3"
@@ -84,5 +80,6 @@ __all__ = [
     "normalizers",
     "pre_tokenizers",
     "processors",
+    "tools",
     "trainers",
 ]

@@ -78,6 +78,8 @@ class Component:
     _kinds: ClassVar[dict[str, type[Component]]]
     _options: ClassVar[dict[str, Option[Any]]] = {}
     _inner: ClassVar[str] = ""
+    _custom: Any = None
+    """The object that does the work of a component written in Python."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -108,13 +110,35 @@ class Component:
         self._table = dict(table)
         return self
 
+    @classmethod
+    def _of_object(cls, obj: Any) -> Self:
+        """Make a component whose work an object in Python does."""
+        self = cls.__new__(cls)
+        self._table, self._custom = {"type": "Custom"}, obj
+        return self
+
+    @property
+    def _has_custom(self) -> bool:
+        """Whether it or a part of it is written in Python."""
+        return self._custom is not None
+
+    def _refuse_custom(self) -> None:
+        if self._custom is not None:
+            base = next(each.__name__ for each in type(self).__mro__ if "_kinds" in vars(each))
+            raise FormatError(
+                f"a {base} written in Python cannot be saved, converted or trained with",
+                remedy="replace it before, and set it again afterwards",
+            )
+
     def _json(self) -> dict[str, Json]:
         """The JSON object of the component, with all keys in order."""
+        self._refuse_custom()
         known = {key: self._table.get(key, option.default) for key, option in self._options.items()}
         return {"type": self._table["type"], **known, **{k: v for k, v in self._table.items() if k not in known}}
 
     def _raw(self) -> dict[str, Json]:
         """The component's JSON object as read: missing keys are not filled in, so that errors name them."""
+        self._refuse_custom()
         return dict(self._table)
 
     def __getstate__(self) -> bytes:
@@ -131,9 +155,13 @@ class Component:
         return _rebuild, (self._kinds, self.__getstate__())
 
     def __repr__(self) -> str:
+        if self._has_custom:
+            return object.__repr__(self)
         return spell(self._json(), 100)
 
     def __str__(self) -> str:
+        if self._has_custom:
+            return object.__repr__(self)
         return spell(self._json(), 6)
 
 
@@ -196,6 +224,10 @@ class Inner(Component):
 
     def _raw(self) -> dict[str, Json]:
         return {**self._table, self._inner: [each._raw() for each in self._components]}
+
+    @property
+    def _has_custom(self) -> bool:
+        return any(each._has_custom for each in self._components)
 
     def __len__(self) -> int:
         return len(self._components)

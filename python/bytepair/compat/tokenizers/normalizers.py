@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, cast
 
 from bytepair._core import normalize
 from bytepair.compat.tokenizers.components import Component, Inner, Option
+from bytepair.compat.tokenizers.strings import NormalizedString
 from bytepair.compat.tokenizers.values import Hidden, Regex, as_pattern, boolean, optional, text
 from bytepair.formats import hf_stages
 
@@ -28,16 +29,38 @@ class Normalizer(Component):
         Raises:
             FormatError: The normalizer is not supported; ``pointer`` names the part.
         """
+        if self._has_custom:
+            edited = NormalizedString(sequence)
+            self.normalize(edited)
+            return edited.normalized
         return normalize(hf_stages.read_steps("normalizer", self._raw()), text("sequence", sequence))
 
-    def normalize(self, normalized: Any) -> NoReturn:
-        """Not supported: there is no NormalizedString."""
-        raise NotImplementedError("a NormalizedString is not supported; use normalize_str")
+    def normalize(self, normalized: NormalizedString) -> None:
+        """Normalize a `NormalizedString` in place; errors as `normalize_str`."""
+        if not isinstance(normalized, NormalizedString):
+            raise TypeError(f"normalize takes a NormalizedString, not {type(normalized).__name__}; use normalize_str")
+        if self._custom is not None:
+            self._custom.normalize(normalized)
+        elif self._has_custom and isinstance(self, Inner):
+            for each in self:
+                cast("Normalizer", each).normalize(normalized)
+        else:
+            normalized._run(*hf_stages.read_steps("normalizer", self._raw()))
 
     @staticmethod
-    def custom(obj: Any) -> NoReturn:
-        """Not supported: normalizers written in Python."""
-        raise NotImplementedError("Normalizer.custom is not supported: normalizers run in Rust, without Python")
+    def custom(obj: Any) -> Normalizer:
+        """Make a normalizer of an object with a method ``normalize(normalized: NormalizedString)``.
+
+        It runs in Python, text by text. A tokenizer with one cannot be saved.
+
+        Example:
+            >>> class Shout:
+            ...     def normalize(self, normalized):
+            ...         normalized.uppercase()
+            >>> Normalizer.custom(Shout()).normalize_str("low")
+            'LOW'
+        """
+        return Normalizer._of_object(obj)
 
 
 class BertNormalizer(Normalizer):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, cast
 
 from bytepair._core import pre_tokenize
 from bytepair.compat.tokenizers.components import Component, Inner, Option
 from bytepair.compat.tokenizers.shared import ByteLevelOptions, MetaspaceOptions
+from bytepair.compat.tokenizers.strings import PreTokenizedString
 from bytepair.compat.tokenizers.values import (
     Hidden,
     Regex,
@@ -39,16 +40,41 @@ class PreTokenizer(Component):
         Raises:
             FormatError: The pre-tokenizer is not supported; ``pointer`` names the part.
         """
+        if self._has_custom:
+            pieces = PreTokenizedString(s)
+            self.pre_tokenize(pieces)
+            return [(piece, place) for piece, place, _ in pieces.get_splits()]
         return pre_tokenize(hf_stages.read_steps("pre_tokenizer", self._raw()), text("s", s))
 
-    def pre_tokenize(self, pretok: Any) -> NoReturn:
-        """Not supported: there is no PreTokenizedString."""
-        raise NotImplementedError("a PreTokenizedString is not supported; use pre_tokenize_str")
+    def pre_tokenize(self, pretok: PreTokenizedString) -> None:
+        """Split the parts of a `PreTokenizedString` that have no tokens; errors as `pre_tokenize_str`."""
+        if not isinstance(pretok, PreTokenizedString):
+            kind = type(pretok).__name__
+            raise TypeError(f"pre_tokenize takes a PreTokenizedString, not {kind}; use pre_tokenize_str")
+        if self._custom is not None:
+            self._custom.pre_tokenize(pretok)
+        elif self._has_custom and isinstance(self, Inner):
+            for each in self:
+                cast("PreTokenizer", each).pre_tokenize(pretok)
+        else:
+            steps = hf_stages.read_steps("pre_tokenizer", self._raw())
+            later = tuple(step.replace('"prepend_scheme": "first"', '"prepend_scheme": "never"') for step in steps)
+            pretok.split(lambda _, part: part._pieces(later if part._whole()[0] else steps))
 
     @staticmethod
-    def custom(pretok: Any) -> NoReturn:
-        """Not supported: pre-tokenizers written in Python."""
-        raise NotImplementedError("PreTokenizer.custom is not supported: pre-tokenizers run in Rust, without Python")
+    def custom(pretok: Any) -> PreTokenizer:
+        """Make a pre-tokenizer of an object with a method ``pre_tokenize(pretok: PreTokenizedString)``.
+
+        It runs in Python, text by text. A tokenizer with one cannot be saved.
+
+        Example:
+            >>> class Halves:
+            ...     def pre_tokenize(self, pretok):
+            ...         pretok.split(lambda number, part: [part[: len(str(part)) // 2], part[len(str(part)) // 2 :]])
+            >>> PreTokenizer.custom(Halves()).pre_tokenize_str("slower")
+            [('slo', (0, 3)), ('wer', (3, 6))]
+        """
+        return PreTokenizer._of_object(pretok)
 
 
 class BertPreTokenizer(PreTokenizer):

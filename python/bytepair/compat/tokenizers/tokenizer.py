@@ -17,6 +17,7 @@ from bytepair.call.post_processing import PostProcessor as Processing
 from bytepair.compat.tokenizers.added_tokens import AddedToken, AddedTokens, tokens_of
 from bytepair.compat.tokenizers.compiling import compile_core
 from bytepair.compat.tokenizers.components import Changes, Component, read
+from bytepair.compat.tokenizers.custom import Stages
 from bytepair.compat.tokenizers.decoders import Decoder
 from bytepair.compat.tokenizers.encoding import Encoding, copies
 from bytepair.compat.tokenizers.inputs import batch_input, one_input
@@ -49,6 +50,7 @@ _STAGES: dict[str, type[Component]] = {
     "post_processor": PostProcessor,
     "decoder": Decoder,
 }
+_BEFORE = ("normalizer", "pre_tokenizer")
 _KEYS = {"version", "truncation", "padding", "added_tokens", "model", *_STAGES}
 
 
@@ -143,13 +145,30 @@ class Tokenizer:
         """The parts apart from the model, as read."""
         return {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
 
+    @property
+    def _has_custom(self) -> bool:
+        """Whether a stage before the model is written in Python."""
+        return any(part is not None and part._has_custom for part in map(self._parts.get, _BEFORE))
+
+    def _in_python(self) -> Stages:
+        """The stages before the model, run one by one."""
+        if getattr(self._model, "dropout", None):
+            raise NotImplementedError(
+                "dropout with stages written in Python is not supported: set model.dropout to None"
+            )
+        added = [token for token in self._added.table() if not (self._encode_special_tokens and token["special"])]
+        normalizer, pre_tokenizer = map(self._parts.get, _BEFORE)
+        return Stages(normalizer, pre_tokenizer, self._model.tokenize, added)  # type: ignore[arg-type]
+
     def _engine(self) -> _Engine:
         """The compiled tokenizer; compiled again only if a part has changed."""
         before = self._compiled
         changes = Changes.count
         if before is not None and before.changes == changes:
             return before
-        parts = self._stages()
+        # Stages written in Python run before the core.
+        kept = {stage: part for stage, part in self._parts.items() if not (self._has_custom and stage in _BEFORE)}
+        parts = {stage: None if part is None else part._raw() for stage, part in kept.items()}
         table = self._model._table
         options = {key: value for key, value in table.items() if key not in ("vocab", "merges")}
         processed = parts.pop("post_processor")
@@ -269,9 +288,11 @@ class Tokenizer:
 
         Raises:
             ArtifactError: The file cannot be written.
+            FormatError: A part is written in Python.
         """
+        content = self.to_str(pretty).encode()
         with files.replacing(Path(path)) as place:
-            place.write_bytes(self.to_str(pretty).encode())
+            place.write_bytes(content)
 
     def __getstate__(self) -> bytes:
         return self.to_str().encode()
@@ -293,10 +314,10 @@ class Tokenizer:
         return spell({"type": "Tokenizer", **table}, most)
 
     def __repr__(self) -> str:
-        return self._spell(100)
+        return object.__repr__(self) if self._has_custom else self._spell(100)
 
     def __str__(self) -> str:
-        return self._spell(6)
+        return object.__repr__(self) if self._has_custom else self._spell(6)
 
     # Vocabulary.
 
@@ -448,6 +469,8 @@ class Tokenizer:
         """
         row = one_input(sequence, pair, boolean("is_pretokenized", is_pretokenized))
         add = boolean("add_special_tokens", add_special_tokens)
+        if self._has_custom:
+            return self._in_python().rows(self._ready(), [row], add=add)[0]
         return Encoding._later(self._ready().rows([row], add=add)[0])
 
     def encode_batch(
@@ -462,6 +485,8 @@ class Tokenizer:
         """
         rows = batch_input(input, boolean("is_pretokenized", is_pretokenized))
         add = boolean("add_special_tokens", add_special_tokens)
+        if self._has_custom:
+            return self._in_python().rows(self._ready(), rows, add=add)
         return [Encoding._later(row) for row in self._ready().rows(rows, add=add, threads=_threads())]
 
     def encode_batch_fast(
