@@ -1,4 +1,4 @@
-"""Masks of what the assistant says, and messages to be continued, compared with transformers on random conversations."""
+"""Masks and messages to be continued, compared with transformers on random conversations."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from bytepair.chat.rendering.render import render
 from tests.conftest import WHOLE
 
 transformers = pytest.importorskip("transformers")
+FIELDS: tuple[bool | str, ...] = (True, True, "reasoning_content", "thinking")
 CONVERSATIONS = 2_000 if WHOLE else 6
 
 
@@ -35,7 +36,7 @@ def test_a_message_is_continued_as_in_transformers(subject: Subject) -> None:
         chat = conversation(chooses, subject, literals=number % 2 == 0, broken=0)
         messages = without_none(chat.messages)
         given = given_to(subject, chat) | {"add_generation_prompt": False}
-        field = chooses.choice([True, True, "reasoning_content", "thinking"])
+        field = chooses.choice(FIELDS)
         with case(template=subject.name, number=number, chat=chat, field=field):
             expected = continued_by_transformers(subject, messages, chat.tools, chat.variables, field)
             try:
