@@ -101,7 +101,7 @@ _OTHER_ENDS: dict[str, dict[str, tuple[str, ...]]] = {
     "built-in mistral": {"user": ("[/INST]",), "system": ("[/SYSTEM_PROMPT]",)},
     "built-in llama2": {"user": ("[/INST]",)},
     "deepseek": {"tool": ("<｜tool▁output▁end｜>",)},
-    "glm45": {"user": ("/nothink",)},
+    "glm45": {"user": ("/nothink",), "tool": ("</tool_response>",)},
     "deepseek31": {"tool": ("<｜tool▁output▁end｜>",)},
 }
 _ANY, _THREE, _STRICT = Takes(any_role=True), Takes(), Takes(strict=True)

@@ -48,6 +48,7 @@ LEFT_OUT = {
     "docs/index.md": 1,  # a hub, and files of one's own
     "docs/guides/fine-tune.md": 1,  # files of one's own
     "docs/finetuning.md": 1,  # files of one's own
+    "docs/trainers.md": 3,  # a model, and packages that are not here
     "docs/sharding.md": 2,  # Megatron-LM, and a cluster
     "docs/guides/pretrain.md": 1,  # a cluster
     "docs/guides/serve.md": 1,  # a hub

@@ -37,6 +37,17 @@ def make_row(ids: list[int], trained: list[bool] | None = None) -> Row:
     return Row(array, labels, np.ones(len(ids), np.int64))
 
 
+def test_rows_of_a_data_set_are_examples() -> None:
+    rows = [make_row([5, 6, 7], [False, True, True]), make_row([8, 9])]
+    lists = [{name: getattr(row, name).tolist() for name in COLUMNS} for row in rows]
+    for one, other in (
+        (pad(lists, pad_id=0), pad(rows, pad_id=0)),
+        (pack(lists, 5, pad_id=0), pack(rows, 5, pad_id=0)),
+    ):
+        assert (one.input_ids == other.input_ids).all()
+        assert (one.labels == other.labels).all()
+
+
 def random_rows(seed: int, count: int, most: int, least: int = 1) -> list[Row]:
     draw = random.Random(seed)
     rows = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from bytepair.errors import LimitError
 
@@ -21,7 +22,7 @@ Tensors = Literal["np", "pt"]
 
 
 class Example(Protocol):
-    """An example: three arrays of one length. `ChatExample` is one."""
+    """An example: three arrays of one length. `ChatExample` is one, and so is a mapping with these keys."""
 
     @property
     def input_ids(self) -> NDArray[np.int64]:
@@ -36,13 +37,13 @@ class Example(Protocol):
         """The id of a trained token, else -100; not shifted."""
 
 
-def columns(example: Example, row: int) -> tuple[NDArray[np.int64], ...]:
+def columns(example: Example | Mapping[str, Any], row: int) -> tuple[NDArray[np.int64], ...]:
     """Return the arrays of an example, in the order of `COLUMNS`, or raise ValueError for what is wrong with them."""
     import numpy as np  # noqa: PLC0415 (only padding and packing need it)
 
     arrays = []
     for name in COLUMNS:
-        array = np.asarray(getattr(example, name))
+        array = np.asarray(example[name] if isinstance(example, Mapping) else getattr(example, name))
         if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
             raise ValueError(
                 f"{name} of example {row} is of type {array.dtype} and shape {array.shape}; "

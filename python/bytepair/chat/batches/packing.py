@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair.chat.batches.attention import Placed
 from bytepair.chat.batches.columns import Tensors, check_length, check_pad_id, columns, does_not_fit
@@ -15,7 +15,7 @@ from bytepair.chat.batches.fitting import best_fit, in_order
 from bytepair.errors import LimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ Strategy = Literal["best_fit", "in_order"]
 
 
 def pack(
-    examples: Sequence[Example],
+    examples: Sequence[Example | Mapping[str, Any]],
     length: int,
     *,
     pad_id: int,
@@ -100,7 +100,7 @@ def pack(
     return replace(packed, dropped=dropped, truncated=truncated)
 
 
-def flatten(examples: Sequence[Example], *, return_tensors: Tensors = "np") -> ExampleRows:
+def flatten(examples: Sequence[Example | Mapping[str, Any]], *, return_tensors: Tensors = "np") -> ExampleRows:
     """Concatenates examples into a single row without padding.
 
     Args:
@@ -132,7 +132,7 @@ def flatten(examples: Sequence[Example], *, return_tensors: Tensors = "np") -> E
     return fill(all_columns, placed, (int(bool(placed)), start), 0, return_tensors)
 
 
-def _columns(examples: Sequence[Example]) -> list[tuple[NDArray[np.int64], ...]]:
+def _columns(examples: Sequence[Example | Mapping[str, Any]]) -> list[tuple[NDArray[np.int64], ...]]:
     all_columns = [columns(example, number) for number, example in enumerate(examples)]
     for number, arrays in enumerate(all_columns):
         if not len(arrays[0]):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.chat.batches.attention import Placed
 from bytepair.chat.batches.columns import Tensors, check_length, check_pad_id, columns, does_not_fit
 from bytepair.chat.batches.example_rows import ExampleRows, fill, tensor_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bytepair.call.options import Side
     from bytepair.chat.batches.columns import Example
 
 
 def pad(
-    examples: Sequence[Example],
+    examples: Sequence[Example | Mapping[str, Any]],
     *,
     pad_id: int,
     side: Side = "right",

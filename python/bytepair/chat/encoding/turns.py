@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import TemplateError
@@ -162,19 +162,23 @@ class Turns:
 
     def _without_content(self, number: int, *, marks: bool) -> Turn | None:
         """The turn of a message of empty content: that of a letter, if the text is the same but for the letter."""
-        for content in _PROBES:
-            messages = [*self._messages]
+        for last, content in product((len(self._messages), number + 1), _PROBES):
+            # A letter can change what follows: then the conversation up to the message has to do.
+            is_whole = last == len(self._messages)
+            prompt = self._prompted and is_whole
+            messages = [*self._messages[:last]]
+            before = self._rendered if is_whole else self._try(messages, prompt=False)
             messages[number] = {**messages[number], "content": content}
-            rendered = self._try(messages, prompt=self._prompted)
-            if rendered is None:
+            rendered = self._try(messages, prompt=prompt)
+            if rendered is None or before is None or not self._rendered.text.startswith(before.text.rstrip()):
                 continue
-            turns = Turns(rendered, messages, self._render, prompted=self._prompted, end=self._end, eos=self._eos)
+            turns = Turns(rendered, messages, self._render, prompted=prompt, end=self._end, eos=self._eos)
             groups = _groups(rendered, turns._rows.get(number, ()))
             span = rendered.outline[groups[-1].last] if groups else None
             if (
                 span
                 and _top(span) == "content"
-                and rendered.text[: span.start] + rendered.text[span.end :] == self._rendered.text
+                and rendered.text[: span.start] + rendered.text[span.end :] == before.text
             ):
                 turn = turns.of(number, marks=marks)
                 return turn and (None if self._is_left_out(number, turn) else turn.without(span.start, span.end))

@@ -23,8 +23,8 @@ def field_of(continue_final_message: bool | str) -> str:
     return continue_final_message if isinstance(continue_final_message, str) else "content" * continue_final_message
 
 
-def tagged(messages: Sequence[Mapping[str, Any]], field: str, source: str) -> list[Any]:
-    """The messages with a tag at the end of a field of the last one.
+def tagged(messages: Sequence[Mapping[str, Any]], field: str, source: str) -> tuple[list[Any], str]:
+    """The messages with a tag at the end of a field of the last one, and the text before the tag.
 
     Raises:
         ValueError: There is no such text, or the template does not mention the field.
@@ -40,25 +40,26 @@ def tagged(messages: Sequence[Mapping[str, Any]], field: str, source: str) -> li
     if isinstance(last[field], str):
         said = last[field]
         last |= {name: said + _TAG for name in names if last.get(name) == said}
-        return [*messages[:-1], last]
+        return [*messages[:-1], last], said
     blocks = [dict(block) for block in last[field]]
     block = next((block for block in reversed(blocks) if "text" in block), None)
     if block is None:
         raise ValueError("the last message has no text to continue")
-    block["text"] += _TAG
+    said = block["text"]
+    block["text"] = said + _TAG
     last[field] = blocks
-    return [*messages[:-1], last]
+    return [*messages[:-1], last], said
 
 
-def until_tag(rendered: Rendered) -> Rendered:
+def until_tag(rendered: Rendered, said: str) -> Rendered:
     """The part of a rendered text before the tag.
 
     Raises:
-        TemplateError: The template does not write the tag.
+        TemplateError: The template does not write the tag, or not all of the text before it.
     """
     text = rendered.text
     place = text.rfind(_TAG.strip())
-    if place < 0:
+    if place < 0 or said.strip() not in text:
         raise TemplateError(
             "the chat template does not write the whole last message, so it cannot be continued",
             remedy="continue another field, such as continue_final_message='reasoning_content'",

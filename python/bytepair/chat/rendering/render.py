@@ -75,11 +75,11 @@ def render(
     from bytepair.chat.sandbox.program import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
     from bytepair.chat.sandbox.runtime import Runtime  # noqa: PLC0415 (as above)
 
-    field = field_of(continue_final_message)
+    field, said = field_of(continue_final_message), ""
     if field:
         if add_generation_prompt:
             raise ValueError("continue_final_message and add_generation_prompt cannot be combined")
-        messages = tagged(messages, field, template.source)
+        messages, said = tagged(messages, field, template.source)
     inputs = TracedInputs(limits)
     values = inputs.arguments(messages, tools, documents, template, variables)
     values["add_generation_prompt"] = add_generation_prompt
@@ -96,7 +96,7 @@ def render(
         line = _line(error.__traceback__, FILE_NAME, program.line)
         raise _explained(error, line) from error
     rendered = Rendered(str.__str__(text), runs_of(text), program.has_generation, template)
-    return until_tag(rendered) if field else rendered
+    return until_tag(rendered, said) if field else rendered
 
 
 def template_of(template: Template | str) -> Template:
