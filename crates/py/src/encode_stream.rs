@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyString};
 use crate::arrays::{array, import_numpy};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
-use crate::text::{moved, utf8, without_half};
+use crate::text::{Stored, moved, utf8, without_half};
 use crate::tokenizer::CoreTokenizer;
 
 /// Encodes a text that comes in parts; see `Tokenizer.encode_stream`. For one thread at a time.
@@ -81,8 +81,8 @@ impl EncodeStream {
             Some(half) => half.bind(py).add(part)?,
             None => part.clone(),
         };
-        if let Ok(text) = part.cast::<PyString>()?.to_str() {
-            return self.take(py, &[Given::Text(text)]);
+        if let Ok(stored) = Stored::of(part.cast::<PyString>()?)? {
+            return self.take(py, &[Given::Text(&stored.utf8())]);
         }
         let part = match self.on_invalid {
             OnInvalid::Replace => {
