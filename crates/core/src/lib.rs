@@ -26,7 +26,7 @@ pub mod occurrences;
 pub mod parallel;
 pub mod pipeline;
 pub mod pre_tokenize;
-mod prefetch;
+pub mod prefetch;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_data;
@@ -34,6 +34,7 @@ pub mod segment;
 pub mod split;
 pub mod tier;
 pub mod train;
+pub mod units;
 pub mod utf8;
 pub mod vocab;
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::encode::with_batch;
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
-use crate::text::utf8;
+use crate::text::lasting_utf8;
 use crate::tokenizer::CoreTokenizer;
 
 #[pymethods]
@@ -66,7 +66,7 @@ impl CoreTokenizer {
         errors: OnInvalid,
     ) -> PyResult<Option<u64>> {
         let policy = OwnedPolicy::counting(&self.inner, special, added)?;
-        let (py, text) = (text.py(), utf8(text, errors)?);
+        let (py, text) = (text.py(), lasting_utf8(text, errors)?);
         py.detach(|| self.inner.count_until(&text, policy.borrowed(), limit)).map_err(|error| raise(py, error))
     }
 

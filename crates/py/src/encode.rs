@@ -13,7 +13,7 @@ use crate::errors::{in_row, raise};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
 use crate::sample::seed_or_new;
-use crate::text::{Part, Texts, utf8};
+use crate::text::{Part, Stored, Texts, utf8};
 use crate::tokenizer::CoreTokenizer;
 
 /// Converts the texts of a batch and runs `job` on them.
@@ -220,9 +220,14 @@ impl CoreTokenizer {
         threads: Threads,
     ) -> PyResult<S> {
         if let Ok(text) = text.cast::<PyString>()
-            && let Ok(text) = text.to_str()
+            && let Ok(stored) = Stored::of(text)?
         {
-            return self.encode_spans(py, &[Span::Text(text)], policy.borrowed(), threads);
+            return match stored {
+                Stored::Ascii(text) => self.encode_spans(py, &[Span::Text(text)], policy.borrowed(), threads),
+                Stored::Units(units) => {
+                    run(py, units.bytes(), threads, |run| self.inner.encode_units(units, policy.borrowed(), run))
+                }
+            };
         }
         let texts = Texts::one(text)?;
         let parts = texts.utf8(errors).map_err(|(_, error)| error)?;

@@ -13,7 +13,7 @@ use crate::busy::alone;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
 use crate::strings::exact;
-use crate::text::{moved, utf8, without_half};
+use crate::text::{Stored, moved, utf8, without_half};
 use crate::tokenizer::CoreTokenizer;
 
 /// Encodes a text that comes in parts; see `Tokenizer.encode_stream`. For one thread at a time.
@@ -84,8 +84,8 @@ impl EncodeStream {
             Some(half) => half.bind(py).add(exact(part.cast()?)?)?,
             None => part.clone(),
         };
-        if let Ok(text) = part.cast::<PyString>()?.to_str() {
-            return this.take(py, &[Given::Text(text)]);
+        if let Ok(stored) = Stored::of(part.cast::<PyString>()?)? {
+            return this.take(py, &[Given::Text(&stored.utf8())]);
         }
         let part = match this.on_invalid {
             OnInvalid::Replace => {

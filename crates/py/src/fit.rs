@@ -67,7 +67,7 @@ impl CoreTokenizer {
         errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (side, policy) = (by_name(&side)?, OwnedPolicy::counting(&self.inner, special, added)?);
-        let readable = Readable::new(text, errors)?;
+        let readable = Readable::lasting(text, errors)?;
         let job = || self.inner.fit(&readable.text, policy.borrowed(), limit, side);
         let fit = detached(text.py(), readable.text.len(), job)?;
         kept(text, &readable, fit.at, side)
@@ -100,7 +100,8 @@ impl CoreTokenizer {
         }
         let texts: Vec<_> = texts.try_iter()?.collect::<PyResult<_>>()?;
         let contents = texts.iter().enumerate();
-        let contents = contents.map(|(row, text)| Readable::new(text, errors).map_err(|error| in_row(py, error, row)));
+        let contents =
+            contents.map(|(row, text)| Readable::lasting(text, errors).map_err(|error| in_row(py, error, row)));
         let contents: Vec<_> = contents.collect::<PyResult<_>>()?;
         let (inner, policy) = (&self.inner, policy.borrowed());
         let work = |found: &mut Vec<(usize, Result<usize, Error>)>, row: usize| {

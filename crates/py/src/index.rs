@@ -90,7 +90,7 @@ impl TextIndex {
         let inner = &tokenizer.get().inner;
         let (mut places, length);
         let (kept, index) = if text.is_instance_of::<PyString>() || text.is_instance_of::<PyBytes>() {
-            let readable = Readable::new(text, errors)?;
+            let readable = Readable::lasting(text, errors)?;
             let utf8 = &*readable.text;
             let index = py.detach(|| Index::new(inner, utf8, policy.borrowed())).map_err(|error| raise(py, error))?;
             places = Vec::new();

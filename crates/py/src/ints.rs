@@ -1,5 +1,6 @@
 //! Python ints of ids, made once each, so that a list of ids needs no new objects.
 
+use bytepair_core::prefetch::{prefetch, prefetch_at};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList};
@@ -20,7 +21,12 @@ pub(crate) fn number(id: &Bound<'_, PyAny>) -> PyResult<Result<i64, String>> {
     }))
 }
 
-type Page = Box<[PyOnceLock<Py<PyInt>>]>;
+/// So many ids before it is needed, the slot of an id is prefetched, and then its int.
+const SLOTS_AHEAD: usize = 24;
+const INTS_AHEAD: usize = 12;
+
+type Slot = PyOnceLock<Py<PyInt>>;
+type Page = Box<[Slot]>;
 
 /// The ints of ids below a bound, made on first use.
 pub(crate) struct Ints(Box<[PyOnceLock<Page>]>);
@@ -33,14 +39,19 @@ impl Ints {
 
     #[inline]
     fn get<'py>(&self, py: Python<'py>, id: u32) -> Bound<'py, PyInt> {
-        let (page, place) = (id as usize / PAGE, id as usize % PAGE);
-        if let Some(page) = self.0.get(page)
-            && let Some(page) = page.get(py)
+        if let Some((page, place)) = self.slot(py, id)
             && let Some(int) = page[place].get(py)
         {
             return int.bind(py).clone();
         }
         self.make(py, id)
+    }
+
+    /// The page of an id, if it is there, and the place on it.
+    #[inline]
+    fn slot(&self, py: Python<'_>, id: u32) -> Option<(&[Slot], usize)> {
+        let page = self.0.get(id as usize / PAGE)?.get(py)?;
+        Some((page, id as usize % PAGE))
     }
 
     #[cold]
@@ -59,7 +70,23 @@ impl Ints {
     }
 
     /// A list of some ids.
+    ///
+    /// Nine tenths of its time were waits for the slots and for the counts of references in the ints.
     pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, ids.iter().map(|&id| self.get(py, id)))
+        let ints = ids.iter().enumerate().map(|(at, &id)| {
+            if let Some(&id) = ids.get(at + SLOTS_AHEAD)
+                && let Some((page, place)) = self.slot(py, id)
+            {
+                prefetch(page, place);
+            }
+            if let Some(&id) = ids.get(at + INTS_AHEAD)
+                && let Some((page, place)) = self.slot(py, id)
+                && let Some(int) = page[place].get(py)
+            {
+                prefetch_at(int.as_ptr());
+            }
+            self.get(py, id)
+        });
+        PyList::new(py, ints)
     }
 }

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PySlice, PyString};
 
 use crate::options::OnInvalid;
 use crate::strings::exact;
-use crate::text::{is_high_surrogate, utf8};
+use crate::text::{Stored, invalid, is_high_surrogate, utf8};
 
 /// U+FFFD in UTF-8.
 const REPLACEMENT_BYTES: usize = 3;
@@ -32,19 +32,30 @@ enum Units {
 
 impl<'a> Readable<'a> {
     pub(crate) fn new(given: &'a Bound<'_, PyAny>, errors: OnInvalid) -> PyResult<Self> {
-        if let Ok(bytes) = given.cast::<PyBytes>() {
-            let text = utf8(given, errors)?;
-            let units = match text {
-                Cow::Borrowed(_) => Units::Same,
-                Cow::Owned(_) => replaced_bytes(bytes.as_bytes()),
-            };
-            return Ok(Self { text, units });
+        let Ok(text) = given.cast::<PyString>() else { return Self::of_bytes(given, errors) };
+        Ok(match Stored::of(text)? {
+            Ok(Stored::Ascii(text)) => Self { text: Cow::Borrowed(text), units: Units::Same },
+            Ok(Stored::Units(units)) => Self { text: Cow::Owned(units.text()), units: Units::Characters },
+            Err(error) => Self { text: Cow::Owned(invalid(text, error, errors)?), units: replaced_characters(given)? },
+        })
+    }
+
+    /// The same for calls that come again for a text ([`lasting_utf8`]).
+    pub(crate) fn lasting(given: &'a Bound<'_, PyAny>, errors: OnInvalid) -> PyResult<Self> {
+        match given.cast::<PyString>().map(|text| text.to_str()) {
+            Ok(Ok(text)) => {
+                let units = if text.is_ascii() { Units::Same } else { Units::Characters };
+                Ok(Self { text: Cow::Borrowed(text), units })
+            }
+            _ => Self::new(given, errors),
         }
+    }
+
+    fn of_bytes(given: &'a Bound<'_, PyAny>, errors: OnInvalid) -> PyResult<Self> {
         let text = utf8(given, errors)?;
-        let units = match &text {
-            Cow::Owned(_) => replaced_characters(given)?,
-            Cow::Borrowed(text) if text.is_ascii() => Units::Same,
-            Cow::Borrowed(_) => Units::Characters,
+        let units = match (&text, given.cast::<PyBytes>()) {
+            (Cow::Owned(_), Ok(bytes)) => replaced_bytes(bytes.as_bytes()),
+            _ => Units::Same,
         };
         Ok(Self { text, units })
     }

@@ -19,7 +19,7 @@ pub(crate) fn exact<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyS
 
 /// The error for a text whose UTF-8 could not be made: its first lone surrogate, with its place, and no remedy yet.
 /// Other errors are returned as they are.
-pub(crate) fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyResult<Error> {
+fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyResult<Error> {
     let py = text.py();
     if !error.is_instance_of::<PyUnicodeEncodeError>(py) {
         return Err(error);

@@ -1,16 +1,22 @@
 //! Python texts as UTF-8: `str`, `bytes`, or a list of these and of `Control`.
+//!
+//! The UTF-8 of a `str` that is not ASCII is made for the call and let go of: Python's own would stay in the caller's object as a
+//! second copy of the text.
+#![allow(unsafe_code, reason = "the units of a `str`, which Python shows in no other way without a copy")]
 
 use std::borrow::Cow;
 
 use bytepair_core::Error;
 use bytepair_core::pipeline::{Batch, Span};
+use bytepair_core::units::Units;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 
 use crate::errors::raise;
 use crate::options::OnInvalid;
-use crate::strings::{OwnedName, exact, lone_surrogate};
+use crate::strings::{OwnedName, exact};
 
 /// A special token that the caller vouches for, next to untrusted text.
 ///
@@ -44,23 +50,70 @@ impl Control {
     }
 }
 
-/// The UTF-8 of a `str` or of `bytes`.
-pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
-    if let Ok(text) = text.cast::<PyString>() {
-        return match (text.to_str(), on_invalid) {
-            (Ok(text), _) => Ok(Cow::Borrowed(text)),
-            (Err(error), OnInvalid::Strict) => Err(match lone_surrogate(text, error) {
-                Ok(error) => raise(text.py(), error.or_replace()),
-                Err(error) => error,
-            }),
-            (Err(error), OnInvalid::Replace) => {
-                lone_surrogate(text, error)?;
-                // As UTF-16, so that two halves of one character meet.
-                let halves = exact(text)?.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
-                Ok(Cow::Owned(halves.call_method1("decode", ("utf-16-le", "replace"))?.extract()?))
+/// A `str` as it is stored.
+pub(crate) enum Stored<'a> {
+    Ascii(&'a str),
+    Units(Units<'a>),
+}
+
+impl<'a> Stored<'a> {
+    /// The text of an object, or the error for its first lone surrogate.
+    pub(crate) fn of(text: &'a Bound<'_, PyString>) -> PyResult<Result<Self, Error>> {
+        // SAFETY: CPython stores each character in one unit of its own byte order, and never changes a `str` that is shared.
+        let units = match unsafe { text.data() }? {
+            PyStringData::Ucs1(ascii) if ascii.is_ascii() => {
+                // SAFETY: it is ASCII.
+                return Ok(Ok(Self::Ascii(unsafe { std::str::from_utf8_unchecked(ascii) })));
             }
+            PyStringData::Ucs1(units) => Ok(Units::of_one_byte(units)),
+            PyStringData::Ucs2(units) => Units::of_two_bytes(units),
+            PyStringData::Ucs4(units) => Units::of_four_bytes(units),
         };
+        Ok(units.map(Self::Units))
     }
+
+    /// The text in UTF-8.
+    pub(crate) fn utf8(&self) -> Cow<'a, str> {
+        match self {
+            Self::Ascii(text) => Cow::Borrowed(text),
+            Self::Units(units) => Cow::Owned(units.text()),
+        }
+    }
+}
+
+/// The UTF-8 of a `str` or of `bytes`, which the caller owns where they are stored in another form.
+pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
+    match text.cast::<PyString>() {
+        Ok(text) => match Stored::of(text)? {
+            Ok(stored) => Ok(stored.utf8()),
+            Err(error) => invalid(text, error, on_invalid).map(Cow::Owned),
+        },
+        Err(_) => utf8_of_bytes(text, on_invalid),
+    }
+}
+
+/// The same for calls that read little of a text and come again for it: the UTF-8 stays with the `str`.
+pub(crate) fn lasting_utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
+    match text.cast::<PyString>().map(|text| text.to_str()) {
+        Ok(Ok(text)) => Ok(Cow::Borrowed(text)),
+        // It is not Unicode.
+        _ => utf8(text, on_invalid),
+    }
+}
+
+/// The text of a `str` with lone surrogates, if they are to be replaced.
+pub(crate) fn invalid(text: &Bound<'_, PyString>, error: Error, on_invalid: OnInvalid) -> PyResult<String> {
+    match on_invalid {
+        OnInvalid::Strict => Err(raise(text.py(), error)),
+        OnInvalid::Replace => {
+            // As UTF-16, so that two halves of one character meet.
+            let halves = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
+            halves.call_method1("decode", ("utf-16-le", "replace"))?.extract()
+        }
+    }
+}
+
+fn utf8_of_bytes<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
     if let Ok(bytes) = text.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
         return match (std::str::from_utf8(bytes), on_invalid) {
@@ -161,13 +214,12 @@ impl<'py> Texts<'py> {
     /// The UTF-8 of each part; an error comes with its row.
     pub(crate) fn utf8(&self, on_invalid: OnInvalid) -> Result<Vec<Part<'_>>, (usize, PyErr)> {
         let parts = self.parts.iter().enumerate().map(|(number, part)| {
-            if part.is_instance_of::<PyString>() {
-                return utf8(part, on_invalid).map(Part::Text).map_err(|error| (number, error));
+            if !part.is_instance_of::<PyString>()
+                && let Ok(control) = part.cast::<Control>()
+            {
+                return Ok(Part::Control(&control.get().token));
             }
-            match part.cast::<Control>() {
-                Ok(control) => Ok(Part::Control(&control.get().token)),
-                Err(_) => utf8(part, on_invalid).map(Part::Text).map_err(|error| (number, error)),
-            }
+            utf8(part, on_invalid).map(Part::Text).map_err(|error| (number, error))
         });
         let row = |part| self.ends.as_ref().map_or(part, |ends| ends.partition_point(|&end| end <= part));
         parts.collect::<Result<_, _>>().map_err(|(part, error)| (row(part), error))

@@ -77,7 +77,7 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn threads(&self, bytes: usize, rows: usize) -> usize {
+    pub(super) fn threads(&self, bytes: usize, rows: usize) -> usize {
         let enough = if rows == 1 && self.threads.is_none() { BYTES_OF_A_LONG_TEXT } else { BYTES_FOR_THREADS };
         if bytes < enough { 1 } else { parallel::threads(self.threads) }
     }
@@ -147,8 +147,8 @@ impl Task {
 
 /// Encoded texts: ids, and the end of each text's ids. The last part of a long text has the end.
 #[derive(Default)]
-struct Chunk<S> {
-    sink: S,
+pub(super) struct Chunk<S> {
+    pub(super) sink: S,
     ends: Vec<usize>,
 }
 
@@ -248,7 +248,7 @@ impl Tokenizer {
         Ok(ends.into_iter().map(|end| (end - std::mem::replace(&mut before, end)) as u64).collect())
     }
 
-    fn gather<S: Gather>(&self, batch: &Batch, policy: Policy, run: Run) -> Result<Chunk<S>> {
+    pub(super) fn gather<S: Gather>(&self, batch: &Batch, policy: Policy, run: Run) -> Result<Chunk<S>> {
         let bytes: usize = (0..batch.len()).map(|row| batch.bytes(row)).sum();
         let threads = run.threads(bytes, batch.len());
         if threads == 1 {

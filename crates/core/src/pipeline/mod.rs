@@ -5,6 +5,7 @@ mod character_tokens;
 mod cuts;
 mod each;
 mod encode_stream;
+mod in_blocks;
 mod locate;
 mod sample;
 pub mod study;

@@ -7,13 +7,15 @@
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use crate::encode::Sink;
 use crate::error::{Error, Result};
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
-use crate::utf8::{OnInvalid, complete};
+use crate::units::Units;
+use crate::utf8::{OnInvalid, boundary, complete};
 
 /// The bytes between two searches for a cut, so that small parts are not encoded one by one.
 const LEAST_MORE: usize = 1 << 12;
@@ -79,11 +81,37 @@ impl EncodeStream {
         sink: &mut impl Sink,
     ) -> Result<()> {
         self.text.push_str(part);
+        let encode = |text: &str, is_first| walk(tokenizer, policy, text, is_first, stop, sink);
+        self.advance(tokenizer, policy, usize::MAX, encode)
+    }
+
+    /// Takes more text, and encodes with `encode`, which is given text and whether it is the first of the whole. A cut is
+    /// looked for in the last `near` bytes.
+    pub(super) fn push_units(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: Policy,
+        (units, range): (Units, Range<usize>),
+        near: usize,
+        encode: impl FnOnce(&str, bool) -> Result<()>,
+    ) -> Result<()> {
+        units.append(range, &mut self.text);
+        self.advance(tokenizer, policy, near, encode)
+    }
+
+    /// Encodes up to the last cut, if enough text came since the last search for one.
+    fn advance(
+        &mut self,
+        tokenizer: &Tokenizer,
+        policy: Policy,
+        near: usize,
+        encode: impl FnOnce(&str, bool) -> Result<()>,
+    ) -> Result<()> {
         if self.text.len() < self.least {
             return Ok(());
         }
-        if let Some(cut) = self.cut(tokenizer, policy) {
-            self.encode(tokenizer, policy, cut, stop, sink)?;
+        if let Some(cut) = self.cut(tokenizer, policy, near) {
+            self.encode(cut, encode)?;
         }
         self.least = self.text.len() + self.text.len().max(LEAST_MORE);
         Ok(())
@@ -130,44 +158,46 @@ impl EncodeStream {
         let pending = std::mem::take(&mut self.pending);
         let rest = on_invalid.text(&pending).map_err(|error| moved(error, self.length()))?;
         self.text.push_str(&rest);
-        self.encode(tokenizer, policy, self.text.len(), stop, sink)?;
+        self.encode_rest(|text, is_first| walk(tokenizer, policy, text, is_first, stop, sink))
+    }
+
+    /// Encodes with `encode` what is left. The stream is then as new.
+    pub(super) fn encode_rest(&mut self, encode: impl FnOnce(&str, bool) -> Result<()>) -> Result<()> {
+        self.encode(self.text.len(), encode)?;
         *self = Self::default();
         Ok(())
     }
 
-    /// The last place where the text may be cut for any continuation.
-    fn cut(&self, tokenizer: &Tokenizer, policy: Policy) -> Option<usize> {
+    /// The last place in the last `near` bytes where the text may be cut for any continuation.
+    fn cut(&self, tokenizer: &Tokenizer, policy: Policy, near: usize) -> Option<usize> {
         let cuts = Cuts::new(tokenizer, policy);
         // An added token that begins further right could continue in later text.
-        let mut end = self.text.len().saturating_sub(cuts.longest_added());
-        while !self.text.is_char_boundary(end) {
-            end -= 1;
-        }
-        cuts.last(&self.text, 0..end)
+        let end = boundary(&self.text, self.text.len().saturating_sub(cuts.longest_added()));
+        cuts.last(&self.text, boundary(&self.text, end.saturating_sub(near))..end)
     }
 
     /// Encodes the beginning of the text and lets go of it.
-    fn encode(
-        &mut self,
-        tokenizer: &Tokenizer,
-        policy: Policy,
-        end: usize,
-        stop: Option<&AtomicBool>,
-        sink: &mut impl Sink,
-    ) -> Result<()> {
+    fn encode(&mut self, end: usize, encode: impl FnOnce(&str, bool) -> Result<()>) -> Result<()> {
         let text = &self.text[..end];
-        let (segmenter, mut encoder) = (tokenizer.segmenter(), tokenizer.encoder(sink, stop));
-        let walked = match self.before.0 {
-            0 => segmenter.walk(text, policy, &mut encoder),
-            _ => segmenter.walk_on(text, policy, &mut encoder),
-        };
-        drop(encoder);
-        walked.map_err(|error| moved(error, self.before))?;
+        encode(text, self.before.0 == 0).map_err(|error| moved(error, self.before))?;
         self.before.0 += end;
         self.before.1 += text.chars().count();
         self.text.drain(..end);
         Ok(())
     }
+}
+
+/// Encodes a text, or one that goes on where another one ended.
+pub(super) fn walk(
+    tokenizer: &Tokenizer,
+    policy: Policy,
+    text: &str,
+    is_first: bool,
+    stop: Option<&AtomicBool>,
+    sink: &mut impl Sink,
+) -> Result<()> {
+    let (segmenter, mut encoder) = (tokenizer.segmenter(), tokenizer.encoder(sink, stop));
+    if is_first { segmenter.walk(text, policy, &mut encoder) } else { segmenter.walk_on(text, policy, &mut encoder) }
 }
 
 /// Moves an error's position forward by a number of bytes and characters.

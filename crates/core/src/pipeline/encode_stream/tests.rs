@@ -1,7 +1,8 @@
 //! Texts in parts against the same texts whole.
 
 use super::*;
-use crate::pipeline::Parts;
+use crate::encode::Count;
+use crate::pipeline::{Parts, Run, Span};
 use crate::segment::{Steps, Treat};
 use crate::split::added::AddedToken;
 use crate::split::{Pattern, names};
@@ -60,6 +61,13 @@ fn parts_change_neither_ids_nor_errors() {
                 let policy = Policy { special, added: [Treat::Match, Treat::Text][case % 2] };
                 let mut expected = Vec::new();
                 let error = tokenizer.encode(&text, policy, &mut expected).err();
+                let characters: Vec<u32> = text.chars().map(u32::from).collect();
+                let units = Units::of_four_bytes(&characters).unwrap();
+                for block in [1, 2, 7] {
+                    let ids = tokenizer.encode_in_blocks::<Vec<u32>>(units, policy, Run::default(), block);
+                    let whole = error.clone().map_or_else(|| Ok(expected.clone()), Err);
+                    assert_eq!(ids, whole, "{number} {flags} {text:?} {block}");
+                }
                 for _ in 0..4 {
                     let mut parts = Vec::new();
                     let mut rest = text.as_bytes();
@@ -94,5 +102,28 @@ fn little_is_held_where_there_are_cuts_and_all_where_there_is_none() {
             held = held.max(stream.held());
         }
         assert!(if most == usize::MAX { held == text.len() } else { held <= most }, "{held}");
+    }
+}
+
+#[test]
+fn threads_that_share_the_blocks_of_a_text_change_neither_ids_nor_errors() {
+    for patterns in [&[names::GPT2][..], &[], &[r"(?<=b)c|\w"]] {
+        let tokenizer = tokenizer(patterns, true);
+        for wrong in ["", "Q", "<s>"] {
+            let text = [&" abc bcde\n é世界".repeat(30_000), wrong, &"é".repeat(1000), "Q", " abc"].concat();
+            let text = if wrong.is_empty() { text.replace('Q', "") } else { text };
+            let characters: Vec<u32> = text.chars().map(u32::from).collect();
+            let units = Units::of_four_bytes(&characters).unwrap();
+            let run = |threads| Run { threads: Some(threads), stop: None };
+            let (policy, spans) = (Policy::default(), [Span::Text(&text)]);
+            let whole = tokenizer.encode_whole::<Vec<u32>>(&spans, policy, run(1));
+            assert_eq!(whole.is_err(), !wrong.is_empty());
+            for (threads, block) in [(1, 100_000), (3, 100_000), (3, 140_001)] {
+                let ids = tokenizer.encode_in_blocks::<Vec<u32>>(units, policy, run(threads), block);
+                assert_eq!(ids, whole, "{patterns:?} {wrong:?} {threads} {block}");
+                let counted = tokenizer.encode_in_blocks::<Count>(units, policy, run(threads), block);
+                assert_eq!(counted.map(|count| count.0), whole.clone().map(|ids| ids.len() as u64));
+            }
+        }
     }
 }

@@ -1,0 +1,332 @@
+//! Text in units of one, two or four bytes a character, as Python stores it, to UTF-8.
+//!
+//! A first pass counts the bytes and finds lone surrogates; a second one writes. Characters of ASCII are narrowed, sixteen at
+//! a time. Of sixteen others each is made in all its lengths and then stored as four bytes, of which the next one covers those
+//! that are too many: no branch depends on a character, since those of mixed text would be mispredicted at every word. The
+//! compiler makes loops over registers of it; those of AVX2 are twice as wide.
+#![allow(unsafe_code, reason = "stores into reserved room, and calls of what the machine was asked for first")]
+
+use std::ops::Range;
+
+use crate::error::{Error, Kind, Result};
+#[cfg(target_arch = "x86_64")]
+use crate::tier::{Tier, allows};
+
+/// Characters that are narrowed at once, if all are ASCII.
+const AT_ONCE: usize = 16;
+
+/// The most bytes that are stored for a character.
+const STORED: usize = 4;
+
+/// A text with one unit for each character, none of which is a surrogate.
+#[derive(Clone, Copy, Debug)]
+pub struct Units<'a> {
+    units: Width<'a>,
+    bytes: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Width<'a> {
+    One(&'a [u8]),
+    Two(&'a [u16]),
+    Four(&'a [u32]),
+}
+
+/// Has the same done for each size of units.
+macro_rules! for_each_size {
+    ($sized:expr, $units:ident => $done:expr) => {
+        match $sized {
+            Width::One($units) => $done,
+            Width::Two($units) => $done,
+            Width::Four($units) => $done,
+        }
+    };
+}
+
+impl<'a> Units<'a> {
+    /// Characters up to U+00FF.
+    #[must_use]
+    pub fn of_one_byte(units: &'a [u8]) -> Self {
+        Self { units: Width::One(units), bytes: measure(units).bytes }
+    }
+
+    /// Characters up to U+FFFF.
+    ///
+    /// # Errors
+    /// `Encode`, at the first surrogate.
+    ///
+    /// ```
+    /// use bytepair_core::units::Units;
+    /// let text: Vec<u16> = "世界!".encode_utf16().collect();
+    /// assert_eq!(Units::of_two_bytes(&text)?.text(), "世界!");
+    /// let error = Units::of_two_bytes(&[0x4E16, 0xD800]).map_err(|error| (error.byte, error.character));
+    /// assert_eq!(error.err(), Some((Some(3), Some(1))));
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    pub fn of_two_bytes(units: &'a [u16]) -> Result<Self> {
+        Ok(Self { units: Width::Two(units), bytes: checked(units)? })
+    }
+
+    /// All characters.
+    ///
+    /// # Errors
+    /// `Encode`, at the first unit that is no character.
+    pub fn of_four_bytes(units: &'a [u32]) -> Result<Self> {
+        Ok(Self { units: Width::Four(units), bytes: checked(units)? })
+    }
+
+    /// The bytes of the text in UTF-8.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many characters there are.
+    #[must_use]
+    pub fn characters(&self) -> usize {
+        for_each_size!(self.units, units => units.len())
+    }
+
+    /// The text in UTF-8.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        text.reserve_exact(self.bytes + STORED);
+        self.append(0..self.characters(), &mut text);
+        text
+    }
+
+    /// Appends some characters in UTF-8.
+    pub fn append(&self, characters: Range<usize>, text: &mut String) {
+        // SAFETY: the units are characters, and only their UTF-8 is appended.
+        let text = unsafe { text.as_mut_vec() };
+        for_each_size!(self.units, units => append(&units[characters], self.bytes, text));
+    }
+}
+
+trait Unit: Copy + Into<u32> {
+    /// The bytes in UTF-8 of a character of this size, at most.
+    const MOST: usize;
+}
+
+impl Unit for u8 {
+    const MOST: usize = 2;
+}
+
+impl Unit for u16 {
+    const MOST: usize = 3;
+}
+
+impl Unit for u32 {
+    const MOST: usize = 4;
+}
+
+/// What a pass over units finds.
+struct Measured {
+    /// The bytes of UTF-8, if all units are characters.
+    bytes: usize,
+    are_characters: bool,
+}
+
+#[inline(always)]
+fn is_character(unit: u32) -> bool {
+    unit & !0x7FF != 0xD800 && unit <= 0x10_FFFF
+}
+
+fn measure<T: Unit>(units: &[T]) -> Measured {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_registers() {
+        // SAFETY: the machine has the feature that the function is compiled for.
+        return unsafe { measure_wide(units) };
+    }
+    measure_plain(units)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_wide_registers() -> bool {
+    allows(Tier::Avx2) && is_x86_feature_detected!("avx2")
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn measure_wide<T: Unit>(units: &[T]) -> Measured {
+    measure_plain(units)
+}
+
+#[inline(always)]
+fn measure_plain<T: Unit>(units: &[T]) -> Measured {
+    let mut measured = Measured { bytes: 0, are_characters: true };
+    // Sums of 32 bits, of which registers hold more.
+    for units in units.chunks(1 << 16) {
+        let (mut more, mut wrong) = (0_u32, 0_u32);
+        for &unit in units {
+            let unit: u32 = unit.into();
+            more += u32::from(unit >= 0x80) + u32::from(unit >= 0x800) + u32::from(unit >= 0x1_0000);
+            wrong |= u32::from(!is_character(unit));
+        }
+        measured.bytes += units.len() + more as usize;
+        measured.are_characters &= wrong == 0;
+    }
+    measured
+}
+
+/// The bytes of UTF-8, or an error at the first unit that is no character.
+fn checked(units: &[impl Unit]) -> Result<usize> {
+    let measured = measure(units);
+    if measured.are_characters {
+        return Ok(measured.bytes);
+    }
+    let character = units.iter().position(|&unit| !is_character(unit.into())).unwrap_or(units.len());
+    let unit: u32 = units[character].into();
+    let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate '\\u{unit:04x}'")).or_replace();
+    Err(Error { byte: Some(measure(&units[..character]).bytes), character: Some(character), ..error })
+}
+
+/// Appends characters, which are `most` bytes of UTF-8 or fewer.
+fn append<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_registers() {
+        // SAFETY: the machine has the feature that the function is compiled for.
+        unsafe { append_wide(units, most, text) };
+        return;
+    }
+    append_plain(units, most, text);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn append_wide<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
+    append_plain(units, most, text);
+}
+
+#[allow(clippy::needless_range_loop, reason = "iterators and closures are calls where a build does not inline them")]
+#[inline(always)]
+fn append_plain<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
+    text.reserve(most.min(units.len() * T::MOST) + STORED);
+    // SAFETY: the place is within the vector's room.
+    let mut to = unsafe { text.as_mut_ptr().add(text.len()) };
+    let (chunks, rest) = units.as_chunks::<AT_ONCE>();
+    for chunk in chunks {
+        let mut all = 0;
+        for &unit in chunk {
+            all |= unit.into();
+        }
+        if all < 0x80 {
+            let mut narrow = [0_u8; AT_ONCE];
+            for at in 0..AT_ONCE {
+                narrow[at] = chunk[at].into() as u8;
+            }
+            // SAFETY: the room is enough for what is left of the characters.
+            unsafe {
+                to.cast::<[u8; AT_ONCE]>().write_unaligned(narrow);
+                to = to.add(AT_ONCE);
+            }
+        } else {
+            let (mut bytes, mut lengths) = ([0_u32; AT_ONCE], [0_u32; AT_ONCE]);
+            for at in 0..AT_ONCE {
+                (bytes[at], lengths[at]) = utf8::<T>(chunk[at].into());
+            }
+            for at in 0..AT_ONCE {
+                // SAFETY: as above, with a few bytes to spare for the last store.
+                unsafe {
+                    to.cast::<[u8; STORED]>().write_unaligned(bytes[at].to_le_bytes());
+                    to = to.add(lengths[at] as usize);
+                }
+            }
+        }
+    }
+    for &unit in rest {
+        let (bytes, length) = utf8::<T>(unit.into());
+        // SAFETY: as above.
+        unsafe {
+            to.cast::<[u8; STORED]>().write_unaligned(bytes.to_le_bytes());
+            to = to.add(length as usize);
+        }
+    }
+    // SAFETY: everything up to there is written, in the same room.
+    unsafe { text.set_len(to.offset_from_unsigned(text.as_ptr())) };
+}
+
+/// A character in UTF-8, from the lowest byte on, and the number of bytes.
+#[inline(always)]
+fn utf8<T: Unit>(unit: u32) -> (u32, u32) {
+    let signed = unit.cast_signed();
+    let mut bytes = if signed < 0x80 { unit } else { 0xC0 | unit >> 6 | (0x80 | unit & 0x3F) << 8 };
+    let mut length = 1 + u32::from(signed >= 0x80);
+    if T::MOST > 2 {
+        let three = 0xE0 | unit >> 12 | (0x80 | unit >> 6 & 0x3F) << 8 | (0x80 | unit & 0x3F) << 16;
+        bytes = if signed < 0x800 { bytes } else { three };
+        length += u32::from(signed >= 0x800);
+    }
+    if T::MOST > 3 {
+        let four = 0xF0
+            | unit >> 18
+            | (0x80 | unit >> 12 & 0x3F) << 8
+            | (0x80 | unit >> 6 & 0x3F) << 16
+            | (0x80 | unit & 0x3F) << 24;
+        bytes = if signed < 0x1_0000 { bytes } else { four };
+        length += u32::from(signed >= 0x1_0000);
+    }
+    (bytes, length)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    /// The text in the smallest units of those that can hold it, and in all larger ones.
+    fn each_size(text: &str, check: impl Fn(Units)) {
+        let four: Vec<u32> = text.chars().map(u32::from).collect();
+        check(Units::of_four_bytes(&four).unwrap());
+        if let Ok(two) = four.iter().map(|&unit| u16::try_from(unit)).collect::<std::result::Result<Vec<_>, _>>() {
+            check(Units::of_two_bytes(&two).unwrap());
+        }
+        if let Ok(one) = four.iter().map(|&unit| u8::try_from(unit)).collect::<std::result::Result<Vec<_>, _>>() {
+            check(Units::of_one_byte(&one));
+        }
+    }
+
+    #[test]
+    fn every_character_is_as_char_encodes_it() {
+        let all: String = ('\0'..=char::MAX).collect();
+        each_size(&all, |units| assert!(units.text() == all && units.bytes() == all.len()));
+        for last in ['\0', '\x7F', '\u{80}', '\u{FF}', '\u{7FF}', '\u{800}', '\u{FFFF}', '\u{10000}', char::MAX] {
+            for length in [1, 2, 15, 16, 17, 31, 32, 33, 100] {
+                for at in [0, length / 2, length - 1] {
+                    let text: String = (0..length).map(|place| if place == at { last } else { 'a' }).collect();
+                    each_size(&text, |units| {
+                        assert_eq!((units.text(), units.characters()), (text.clone(), length));
+                        // In two parts, behind something else.
+                        let mut joined = "é".to_owned();
+                        units.append(0..at, &mut joined);
+                        units.append(at..length, &mut joined);
+                        assert_eq!(joined, format!("é{text}"));
+                    });
+                }
+            }
+        }
+        each_size("", |units| assert_eq!((units.text().as_str(), units.bytes()), ("", 0)));
+    }
+
+    #[test]
+    fn what_is_no_character_is_found_where_it_is() {
+        for wrong in [0xD800_u16, 0xDBFF, 0xDC00, 0xDFFF] {
+            for length in [1, 16, 40, 100_000] {
+                for at in [0, length / 2, length - 1] {
+                    let mut units = vec![0xE9_u16; length];
+                    units[at..].fill(wrong);
+                    let wide: Vec<u32> = units.iter().copied().map(u32::from).collect();
+                    let found = [Units::of_two_bytes(&units).unwrap_err(), Units::of_four_bytes(&wide).unwrap_err()];
+                    for error in found {
+                        assert_eq!((error.byte, error.character), (Some(2 * at), Some(at)));
+                        assert!(error.what.ends_with(&format!("'\\u{wrong:x}'")), "{error}");
+                    }
+                }
+            }
+        }
+        assert!(Units::of_four_bytes(&[0x61, 0x11_0000]).is_err() && Units::of_four_bytes(&[u32::MAX]).is_err());
+        assert!(Units::of_four_bytes(&[0xD7FF, 0xE000, 0x10_FFFF]).is_ok());
+    }
+}
