@@ -164,9 +164,9 @@ def test_trained_unigrams_are_read_and_written(lines: list[str], options: dict[s
     assert model.unk_id == library.unk_id()
     for token, id, score in zip(model.tokens, model.ids, model.scores, strict=True):
         assert library.id_to_piece(id) == token.decode()
-        # A user-defined symbol scores as its number of bytes in best pieces, whatever the file says.
+        # A user-defined symbol scores by its length, whatever the file says.
         is_symbol = token.decode() in options.get("user_defined_symbols", ())
-        assert score < -1 if is_symbol else score == library.get_score(id)
+        assert score == (pytest.approx((len(token) - 1) / 10) if is_symbol else library.get_score(id))
     assert spec.special_tokens == {"<unk>": 0, "<s>": 1, "</s>": 2}
     written = sentencepiece.write(spec)
     assert sentencepiece.read(written) == spec
@@ -338,3 +338,32 @@ def test_the_list_of_merges_has_each_cut_once() -> None:
         ("aa", "b"),
         ("b", "a"),
     ]
+
+
+def unigram_of_runs(chance: random.Random) -> bytes:
+    """A model whose user-defined symbols are runs of one letter: roundings decide among segmentations of equal sums."""
+    lengths = sorted(chance.sample(range(2, 24), 6))
+    scores = [-5 * chance.random(), -8 * chance.random(), 9 * chance.random() - 4]
+    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)]
+    pieces += [(text, score, 1) for text, score in zip(["\u2581", "a", "\u2581a"], scores, strict=True)]
+    pieces += [("a" * length, chance.choice([0.0, -7.5]), 4) for length in lengths]
+    return models.model(pieces, 1)
+
+
+def test_user_defined_symbols_of_a_unigram_score_as_in_the_library() -> None:
+    chance = random.Random(9)
+    for _ in range(60):
+        data = unigram_of_runs(chance)
+        library, tok = spm.SentencePieceProcessor(model_proto=data), bp.Tokenizer(sentencepiece.read(data))
+        for _ in range(12):
+            text = "a" * chance.randint(1, 70)
+            assert tok.encode(text, special="text") == library.encode(text), (data, text)
+
+
+def test_a_trained_unigram_with_user_defined_symbols(lines: list[str]) -> None:
+    symbols = ["**", "***", "--", "<sep>", "foo bar", "\u65e5\u672c"]
+    data = train(lines, model_type="unigram", user_defined_symbols=symbols)
+    library, tok = spm.SentencePieceProcessor(model_proto=data), bp.Tokenizer(sentencepiece.read(data))
+    parts = [*symbols, "*", "-", "***" * 5, "--" * 9, "foo", " ", "bar", "the", "=", "\u65e5", "\u00e9", "  "]
+    for text in (*lines, *texts(7, 3000, parts)):
+        assert tok.encode(text, special="text") == library.encode(text), repr(text)
