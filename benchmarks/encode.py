@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks import first_pass, plot, small, threads, worst
 from benchmarks.choose import add_choice, chosen
 from benchmarks.measure import NORMAL, QUICK, Report, data_folder, timed
-from benchmarks.peers import JSON_ONLY, LIBRARIES, OURS, PUBLISHED, Peer, load_all
+from benchmarks.peers import JSON_ONLY, LIBRARIES, OURS, PUBLISHED, ROOT, Peer, load_all
 from benchmarks.texts import CORPORA, MB, Material, documents, with_data, without_data
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="one vocabulary, two texts, fewer repeats: two minutes")
     parser.add_argument("--full", action="store_true", help="pieces of 10 and 100 MB as well, by bytepair alone")
     libraries = [name for name in LIBRARIES if name != OURS]
+    parser.add_argument("--write", action="store_true", help="draw the chart of the README, from fresh of en and multi")
     add_choice(parser, "--only", PARTS, "measure only")
     add_choice(parser, "--corpus", CORPORA, "only these texts")
     add_choice(parser, "--vocabulary", PUBLISHED, "only these vocabularies")
@@ -152,6 +153,8 @@ def main(arguments: list[str] | None = None) -> int:
         measure_all(report, material, parts, repeats=1 if options.quick else 3, pace=pace, full=options.full)
     report.save()
     plot.rates(report)
+    if options.write and not report.wrong:
+        print(*plot.speed(report, ROOT / "docs" / "pictures"), sep="\n")
     return int(report.wrong)
 
 

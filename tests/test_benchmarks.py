@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from benchmarks import (
@@ -593,3 +594,26 @@ def test_paired_builds_are_loaded_beside_the_package() -> None:
     assert tok.encode("low") == [257]
     assert not isinstance(tok, bp.Tokenizer)
     assert bp.train({"low": 5}, vocab_size=258).encode("low") == [257]
+
+
+def test_the_chart_of_the_readme_is_drawn_from_measured_rows(report: measure.Report, tmp_path: Path) -> None:
+    rates: dict[str, float | str] = {"bytepair": 100.0, "tiktoken": 5.0, "gigatoken": "WRONG"}
+    for text in ("en", "multi"):
+        report.head(f"o200k_base, {text}")
+        with pytest.raises(ValueError, match="the chart needs the rows"):
+            plot.speed(report, tmp_path)
+        for name in ("to an array, fresh", "to a list"):
+            report.row(name, rates, "MB/s", higher_is_better=True)
+    light, dark = plot.speed(report, tmp_path)
+    for path in (light, dark):
+        drawing = ElementTree.fromstring(path.read_text("utf-8"))
+        assert drawing.tag.endswith("svg")
+        assert int(drawing.get("height", "0")) > 300
+        words = "".join(drawing.itertext())
+        assert "English, text never seen before" in words
+        assert words.count("tiktoken, 50 languages, text never seen before: 5") == 1
+        # A wrong result has no bar, but its name is there.
+        assert len(list(drawing.iter("{http://www.w3.org/2000/svg}rect"))) == 2 * len(plot.TABLES)
+        assert "gigatoken" in words
+        assert "var(" not in path.read_text("utf-8")
+    assert light.read_text("utf-8") != dark.read_text("utf-8")
