@@ -123,6 +123,14 @@ def test_a_message_that_is_moved_to_the_front_has_no_end(chat_tok: bp.Tokenizer)
     assert trained(chat_tok.encode_chat(said, template, train_on="system")) == ["fine"]
 
 
+def test_a_system_message_with_tools_behind_it_has_no_end(chat_tok: bp.Tokenizer) -> None:
+    template = PLAIN.replace(
+        "{{ m.content }}", "{{ m.content }}{% for t in tools %}<tool>{{ t.name }}</tool>{% endfor %}"
+    )
+    tools = [{"name": "fine"}]
+    assert trained(chat_tok.encode_chat(CHAT[:2], template, tools=tools, train_on="system")) == ["You are kind."]
+
+
 def test_the_first_token_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:
     example = chat_tok.encode_chat([{"role": "assistant", "content": "Hello"}], "{{ messages[0].content }}</s>")
     assert example.labels[0] == example.input_ids[0]
