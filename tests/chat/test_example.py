@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from functools import partial
 from typing import Any
 
@@ -121,6 +122,26 @@ def test_a_message_that_is_moved_to_the_front_has_no_end(chat_tok: bp.Tokenizer)
     template = "{% for m in messages %}{% if m.role == 'system' %}{{ m.content }}{% endif %}{% endfor %}" + others
     said = [USER, {"role": "system", "content": "fine"}, ANSWER]
     assert trained(chat_tok.encode_chat(said, template, train_on="system")) == ["fine"]
+
+
+def test_a_system_message_with_tools_behind_it_has_no_end(chat_tok: bp.Tokenizer) -> None:
+    template = PLAIN.replace(
+        "{{ m.content }}", "{{ m.content }}{% for t in tools %}<tool>{{ t.name }}</tool>{% endfor %}"
+    )
+    tools = [{"name": "fine"}]
+    assert trained(chat_tok.encode_chat(CHAT[:2], template, tools=tools, train_on="system")) == ["You are kind."]
+
+
+def test_memory_is_that_of_the_result(chat_tok: bp.Tokenizer) -> None:
+    said = [USER, {"role": "assistant", "content": "I am fine, thank you. " * 10_000}]
+    chat_tok.encode_chat([USER, ANSWER], "chatml")
+    tracemalloc.start()
+    example = chat_tok.encode_chat(said, "chatml")
+    held, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Ids and labels have 8 bytes a token, offsets 16; the text has one a character, and a copy while it is made.
+    assert held < 33 * len(example) + 2 * len(example.text)
+    assert most < 36 * len(example) + 5 * len(example.text)
 
 
 def test_the_first_token_can_be_trained_on(chat_tok: bp.Tokenizer) -> None:

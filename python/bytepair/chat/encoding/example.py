@@ -92,7 +92,6 @@ class ChatExample:
 
     Attributes:
         input_ids: The ids; int64, shape (n,), like all arrays here except `offsets`.
-        attention_mask: Ones.
         labels: The ids of trained tokens, -100 elsewhere. They are not shifted: models shift them.
         offsets: The start and end of each token in `text`, in characters; shape (n, 2).
         rendered: The text and its spans.
@@ -108,7 +107,6 @@ class ChatExample:
     """
 
     input_ids: Ints
-    attention_mask: Ints
     labels: Ints
     offsets: Ints
     rendered: Rendered
@@ -133,6 +131,11 @@ class ChatExample:
     def spans(self) -> tuple[Span, ...]:
         """The spans of `text`, each of one origin."""
         return self.rendered.spans
+
+    @property
+    def attention_mask(self) -> Ints:
+        """Ones, since an example has no padding; made when asked for."""
+        return np.ones(len(self.input_ids), dtype=np.int64)
 
     @property
     def position_ids(self) -> Ints:
@@ -178,7 +181,6 @@ def encode_chat(
     arrays = make() if cache is None else cache.get_or_make(_key(tok, safe, intervals, options), make)
     example = ChatExample(
         input_ids=arrays["input_ids"],
-        attention_mask=np.ones(len(arrays["input_ids"]), dtype=np.int64),
         labels=arrays["labels"],
         offsets=arrays["offsets"],
         rendered=rendered,
@@ -325,6 +327,12 @@ def _arrays(
     keep = slice(max(0, len(ids) - room), None) if options.truncation == "left" else slice(room)
     kept, places = ids[keep], offsets[keep]
     labels, straddling = label(places, kept, intervals)
+    dropped = np.array(len(ids) - len(kept))
+    if not before and not behind:
+        if dropped:
+            # A part of an array keeps all of it.
+            kept, places = kept.copy(), places.copy()
+        return {"input_ids": kept, "labels": labels, "offsets": places, "straddling": straddling, "dropped": dropped}
     nothing = np.full(len(before) + len(behind), IGNORED, dtype=np.int64)
     end = len(safe.rendered.text)
     at = np.array([(0, 0)] * len(before) + [(end, end)] * len(behind), dtype=np.int64).reshape(-1, 2)
@@ -334,7 +342,7 @@ def _arrays(
         "labels": np.concatenate([nothing[:split], labels, nothing[split:]]),
         "offsets": np.concatenate([at[:split], places, at[split:]]),
         "straddling": straddling + split,
-        "dropped": np.array(len(ids) - len(kept)),
+        "dropped": dropped,
     }
 
 

@@ -95,7 +95,6 @@ def extend(
     labels, straddling = label(offsets, input_ids, intervals)
     extended = ChatExample(
         input_ids=input_ids,
-        attention_mask=np.ones_like(input_ids),
         labels=labels,
         offsets=offsets,
         rendered=rendered,

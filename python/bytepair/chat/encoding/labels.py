@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     TrainOn: TypeAlias = str | Collection[str] | Callable[[int, Any], bool] | None
 
+_BLOCK = 1 << 16
+
 Interval: TypeAlias = "tuple[int, int]"
 """A span of the text: start and end in characters."""
 
@@ -180,7 +182,13 @@ def overlapping(
         none = np.zeros(len(offsets), dtype=np.bool_)
         return none, none.copy()
     left, right = np.array(intervals, dtype=np.int64).T
-    row = np.minimum(np.searchsorted(right, starts, side="right"), len(right) - 1)
-    overlap: NDArray[np.bool_] = (left[row] < ends) & (right[row] > starts) & (starts < ends)
-    beyond: NDArray[np.bool_] = overlap & ((starts < left[row]) | (ends > right[row]))
+    overlap = np.empty(len(offsets), dtype=np.bool_)
+    beyond = np.empty(len(offsets), dtype=np.bool_)
+    # In blocks: what is made on the way takes many times the memory of the result.
+    for at in range(0, len(offsets), _BLOCK):
+        block = slice(at, at + _BLOCK)
+        start, end = starts[block], ends[block]
+        row = np.minimum(np.searchsorted(right, start, side="right"), len(right) - 1)
+        overlap[block] = (left[row] < end) & (right[row] > start) & (start < end)
+        beyond[block] = overlap[block] & ((start < left[row]) | (end > right[row]))
     return overlap, beyond

@@ -243,8 +243,11 @@ class Turns:
         rows = [row for row, span in enumerate(rendered.outline) if span.message == number]
         groups = _groups(rendered, rows)
         tails = [_behind(rendered, group.last) for group in groups]
-        if groups and _is_followed(rendered, groups[-1].last):
-            # A system message that is moved to the front: what follows belongs to an earlier message.
+        # A system message that is moved to the front, or has tools behind it, does not end what it is in.
+        own = (number, None) if self._is_model(number) else (number,)
+        if groups and any(
+            _is_written(span) and span.message not in own for span in rendered.outline[groups[-1].last + 1 :]
+        ):
             tails[-1] = ""
         return _Shape(tuple(group.field for group in groups), tuple(tails))
 
@@ -482,12 +485,6 @@ def _before_others(rendered: Rendered, groups: Sequence[_Group], number: int) ->
     )
     first = next(later, len(rendered.outline))
     return [(group, at) for at, group in enumerate(groups) if group.last < first]
-
-
-def _is_followed(rendered: Rendered, row: int) -> bool:
-    """Whether there is content of another message after a span."""
-    spans = rendered.outline
-    return any(_is_written(span) and span.message not in (spans[row].message, None) for span in spans[row + 1 :])
 
 
 def _behind(rendered: Rendered, row: int) -> str:
