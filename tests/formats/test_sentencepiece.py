@@ -13,10 +13,11 @@ import pytest
 
 import bytepair as bp
 from bytepair import _core
-from bytepair.formats import loading, protobuf, scores, sentencepiece
+from bytepair.formats import loading, protobuf, sentencepiece
 from bytepair.model.models import BytePair, Unigram
 from bytepair.model.spec import TokenizerSpec
 from tests.formats import models
+from tests.formats.test_spelled import merges_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -328,7 +329,7 @@ def cuts_of(vocab: dict[str, int]) -> dict[str, list[int]]:
 
 def test_the_list_of_merges_has_each_cut_once() -> None:
     ranked = {token: (place, -float(place)) for place, token in enumerate(["a", "b", "ab", "aa", "aab", "ba"])}
-    merges, equal = scores.merges(ranked)
+    merges, equal = merges_of(ranked)
     spelled = {id: token for token, (id, _) in ranked.items()}
     assert equal == 0
     assert [(spelled[left], spelled[right]) for left, right in merges] == [

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from bytepair._core import read_pieces, read_spelled
+from bytepair._core import Pieces, read_pieces, read_spelled
 from bytepair.errors import FormatError
-from bytepair.formats import hf_models, protobuf, scores, sentencepiece
+from bytepair.formats import hf_models, protobuf, sentencepiece
 from bytepair.model.models import Characters
 
 
@@ -32,13 +32,20 @@ def slow_merges(ranked: Mapping[str, tuple[int, float]]) -> tuple[list[tuple[int
     return listed, equal
 
 
+def merges_of(ranked: Mapping[str, tuple[int, float]]) -> tuple[list[tuple[int, int]], int]:
+    """Those of the core, for tokens whose ids count up."""
+    rows = [(token, score, sentencepiece.NORMAL) for token, (_, score) in ranked.items()]
+    columns, equal, *_ = Pieces(rows).merged([sentencepiece.NORMAL], True)
+    return list(columns.merges() or ()), equal
+
+
 def test_merges_of_scores_are_all_cuts_in_order() -> None:
     chance = random.Random(1)
     for _ in range(300):
         letters = chance.choice(["a", "ab", "aé", "▁ab日"])
         tokens = {"".join(chance.choices(letters, k=chance.randint(1, 6))) for _ in range(chance.randint(0, 40))}
         ranked = {token: (id, chance.choice([-1.5, 0.0, -0.0, float(-id)])) for id, token in enumerate(sorted(tokens))}
-        assert scores.merges(ranked) == slow_merges(ranked)
+        assert merges_of(ranked) == slow_merges(ranked)
 
 
 def test_pieces_are_read_as_fields_one_by_one() -> None:
@@ -69,7 +76,7 @@ def test_pieces_are_read_as_fields_one_by_one() -> None:
             continue
         pieces, others = found
         expected = list(protobuf.fields(message))
-        assert pieces == [
+        assert pieces.rows() == [
             tuple(sentencepiece._read_piece(protobuf.raw(value, at), at))
             for number, value, at in expected
             if number == 1

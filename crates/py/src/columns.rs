@@ -1,7 +1,7 @@
 //! Tokens, ids and merges without a Python object for each: between a file and a tokenizer.
 
 use bytepair_core::files::Columns as Core;
-use bytepair_core::files::{character_vocab, rank_file};
+use bytepair_core::files::rank_file;
 use bytepair_core::vocab::Semantics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -197,27 +197,4 @@ pub(crate) fn write_decimal(number: f64) -> String {
 pub(crate) fn read_rank_file(py: Python<'_>, data: PyBackedBytes) -> PyResult<Columns> {
     let (tokens, unreachable) = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
     Ok(Columns { tokens, merges: None, scores: None, unreachable })
-}
-
-/// The pieces of a model of `sentencepiece` as (text, score, type), and where its other fields start and end; None if
-/// anything is unusual.
-#[pyfunction]
-#[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
-pub(crate) fn read_pieces(data: &[u8]) -> Option<(Vec<(&str, f32, u32)>, Vec<(usize, usize)>)> {
-    let (pieces, rest) = character_vocab::pieces(data)?;
-    Some((pieces, rest.into_iter().map(|range| (range.start, range.end)).collect()))
-}
-
-/// The merges implied by tokens (text, id, score), and the number of merged tokens that share their score with another;
-/// ValueError if a score is not a number, FormatError if two tokens are equal.
-#[pyfunction]
-pub(crate) fn merges_by_score(
-    py: Python<'_>,
-    tokens: Vec<(OwnedName, u32, f64)>,
-) -> PyResult<(Vec<(u32, u32)>, usize)> {
-    let tokens: Vec<(&str, u32, f64)> = tokens.iter().map(|(token, id, score)| (&*token.0, *id, *score)).collect();
-    if tokens.iter().any(|(_, _, score)| score.is_nan()) {
-        return Err(PyValueError::new_err("a score is not a number"));
-    }
-    py.detach(|| character_vocab::by_score(&tokens)).map_err(|error| raise(py, error))
 }

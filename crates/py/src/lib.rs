@@ -31,6 +31,7 @@ mod ints;
 mod locate;
 mod named;
 mod options;
+mod pieces;
 mod readable;
 mod run;
 mod sample;
@@ -63,7 +64,7 @@ mod _core {
     #[pymodule_export]
     use crate::chunks::{ChunkStream, chunks, chunks_batch, places};
     #[pymodule_export]
-    use crate::columns::{Columns, merges_by_score, read_decimal, read_pieces, read_rank_file, write_decimal};
+    use crate::columns::{Columns, read_decimal, read_rank_file, write_decimal};
     #[pymodule_export]
     use crate::counts::{PieceCounter, PieceCounts};
     #[pymodule_export]
@@ -80,6 +81,8 @@ mod _core {
     use crate::index::TextIndex;
     #[pymodule_export]
     use crate::locate::{find_added, locate, locate_trusted};
+    #[pymodule_export]
+    use crate::pieces::{Pieces, read_pieces};
     #[pymodule_export]
     use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
     #[pymodule_export]

@@ -144,88 +144,6 @@ pub fn by_score(tokens: &[(&str, u32, f64)]) -> Result<(Vec<(u32, u32)>, usize)>
     Ok((merges, equal))
 }
 
-/// A piece of a `SentencePiece` model: its text, score and type.
-pub type Piece<'a> = (&'a str, f32, u32);
-
-/// The types of pieces: from that of a normal one to that of a byte.
-const TYPES: std::ops::RangeInclusive<u64> = 1..=6;
-
-/// The pieces of a `SentencePiece` model, and the ranges of bytes with its other fields; None if anything is unusual.
-///
-/// A model is a message of Protocol Buffers; its field 1 is a piece, whose fields are 1 the text, 2 the score and 3 the type.
-///
-/// ```
-/// let (pieces, rest) = bytepair_core::files::character_vocab::pieces(b"\x0a\x0a\x0a\x01a\x15\0\0\x80\xbf\x18\x06\x12\x00").unwrap();
-/// assert_eq!((pieces, rest), (vec![("a", -1.0, 6)], vec![12..14]));
-/// ```
-#[must_use]
-#[allow(clippy::type_complexity, reason = "it is taken apart at once")]
-pub fn pieces(model: &[u8]) -> Option<(Vec<Piece<'_>>, Vec<std::ops::Range<usize>>)> {
-    let (mut pieces, mut rest): (_, Vec<std::ops::Range<usize>>) = (Vec::new(), Vec::new());
-    let mut at = 0;
-    while at < model.len() {
-        let start = at;
-        let tag = number(model, &mut at)?;
-        let length = match tag & 7 {
-            0 => number(model, &mut at).map(|_| 0)?,
-            1 => 8,
-            2 => usize::try_from(number(model, &mut at)?).ok()?,
-            5 => 4,
-            _ => return None,
-        };
-        let value = at..at.checked_add(length)?;
-        model.get(value.clone())?;
-        at = value.end;
-        match tag {
-            // A piece as a number or as four bytes is damage, which is somebody else's to place.
-            0x0A => pieces.push(piece(&model[value])?),
-            _ if tag >> 3 <= 1 => return None,
-            _ => match rest.last_mut() {
-                Some(last) if last.end == start => last.end = at,
-                _ => rest.push(start..at),
-            },
-        }
-    }
-    Some((pieces, rest))
-}
-
-/// One piece.
-fn piece(message: &[u8]) -> Option<Piece<'_>> {
-    let (mut content, mut score, mut kind) = ("", 0.0, 1);
-    let mut at = 0;
-    while at < message.len() {
-        match number(message, &mut at)? {
-            0x0A => {
-                let length = usize::try_from(number(message, &mut at)?).ok()?;
-                let end = at.checked_add(length)?;
-                content = std::str::from_utf8(message.get(at..end)?).ok()?;
-                at = end;
-            }
-            0x15 => {
-                score = f32::from_le_bytes(*message.get(at..)?.first_chunk()?);
-                at += 4;
-            }
-            0x18 => kind = number(message, &mut at)?,
-            _ => return None,
-        }
-    }
-    let usual = !content.is_empty() && TYPES.contains(&kind) && score.is_finite();
-    usual.then_some((content, score, kind as u32))
-}
-
-/// A number of seven bits a byte, the lowest first; None if it does not end or has more than 63 bits.
-fn number(bytes: &[u8], at: &mut usize) -> Option<u64> {
-    let mut value = 0;
-    for (place, &byte) in bytes.get(*at..)?.iter().take(9).enumerate() {
-        value |= u64::from(byte & 0x7F) << (7 * place);
-        if byte < 0x80 {
-            *at += place + 1;
-            return Some(value);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -238,18 +156,6 @@ mod tests {
         assert!(read(&vocab, &Merges::of([("b", "a")]), Kept::default()).is_none());
         let twice = Vocabulary::of([("a", 0), ("b", 0)]).unwrap();
         assert!(read(&twice, &Merges::default(), Kept::default()).is_none());
-        let whole = b"\x0a\x05\x0a\x01a\x18\x02\x12\x02\x18\x01\x0a\x03\x0a\x01b";
-        let (read, rest) = pieces(whole).unwrap_or_default();
-        assert_eq!((read, rest.as_slice()), (vec![("a", 0.0, 2), ("b", 0.0, 1)], std::slice::from_ref(&(7..11))));
-        for cut in 1..whole.len() {
-            // Only between fields can it end.
-            assert_eq!(pieces(&whole[..cut]).is_some(), [7, 11].contains(&cut), "{cut}");
-        }
-        for broken in
-            [&b"\x0a\x02\x0a\x00"[..], b"\x0a\x05\x0a\x01a\x18\x07", b"\x08\x01", b"\x0a\x05\x0a\x01\xff\x18\x01"]
-        {
-            assert!(pieces(broken).is_none(), "{broken:?}");
-        }
     }
 
     #[test]

@@ -372,7 +372,7 @@ impl<'a> Scanner<'a> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test fails by panicking, and these numbers are exact")]
 mod tests {
     use super::*;
 

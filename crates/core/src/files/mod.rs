@@ -6,6 +6,7 @@ mod columns;
 pub mod decimal;
 pub mod json_lines;
 pub mod json_model;
+pub mod pieces;
 pub mod rank_file;
 mod texts;
 mod vocabulary;

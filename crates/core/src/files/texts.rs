@@ -80,6 +80,7 @@ impl Texts {
     }
 
     /// The texts in order.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         (0..self.len()).map(|place| self.get(place as u32))
     }
@@ -198,7 +199,9 @@ mod tests {
     fn texts_are_found_alone_and_together() {
         let mut texts = Texts::with_capacity(0, 0);
         let all: Vec<String> = (0..1000).map(|number| format!("{}", number * 7)).chain([String::new()]).collect();
-        all.iter().for_each(|text| texts.push(text));
+        for text in &all {
+            texts.push(text);
+        }
         let table = TextTable::new(texts.clone()).unwrap();
         let mut found = Vec::new();
         table.places(all.iter().map(String::as_str).chain(["x"]), &mut found);

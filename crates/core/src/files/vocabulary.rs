@@ -77,6 +77,7 @@ impl Vocabulary {
     }
 
     /// The tokens in the order of the file.
+    #[must_use]
     pub fn tokens(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         self.tokens.texts().iter()
     }
@@ -104,7 +105,9 @@ impl Vocabulary {
         let mut found = Vec::new();
         for first in (0..merges.len()).step_by(TOGETHER) {
             let places = first..merges.len().min(first + TOGETHER);
-            (joined.clear(), ends.clear(), found.clear());
+            joined.clear();
+            ends.clear();
+            found.clear();
             ends.push(0);
             for place in places.clone() {
                 let (left, right) = merges.get(place);
@@ -180,6 +183,7 @@ impl Merges {
     }
 
     /// The merges in order.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         (0..self.len()).map(|rank| self.get(rank))
     }
