@@ -504,7 +504,7 @@ def test_files_that_cannot_be_read_so(tmp_path: Path, monkeypatch: pytest.Monkey
         find(file)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("a.parquet", "a.zst"):
-        with pytest.raises(bp.SourceError, match=r"pip install 'bytepair\[arrow\]'"):
+        with pytest.raises(bp.SourceError, match=r"pip install 'pyarrow"):
             found_in(tmp_path / name)
 
 

@@ -37,7 +37,7 @@ def test_an_address_that_cannot_be_had(host: str, port: int) -> None:
 def test_a_missing_package_is_named_with_its_extra(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     for call in (playground.application, playground.serve):
-        with pytest.raises(bp.ArtifactError, match=rf"needs the package {package}; pip install 'bytepair\[serve\]'"):
+        with pytest.raises(bp.ArtifactError, match=rf"needs the package {package}; pip install 'starlette"):
             call()
 
 
