@@ -1,4 +1,4 @@
-"""Every family of tokenizers compared with its own library: ids, places, text, and speed.
+"""Every family of tokenizers compared with its own library: loading, ids, offsets, text, saving, and speed.
 
     python -m benchmarks.families [--data FOLDER] [--characters N] [--hostile N] [--only NAME] [--write]
 
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import unicodedata
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -25,6 +26,8 @@ from fuzz.hostile import hostile_text
 import bytepair as bp
 from benchmarks import pages
 from bytepair import lowlevel
+from bytepair.compat.tiktoken import splitting
+from bytepair.formats.encodings import recognise
 from bytepair.model import byte_alphabet
 
 if TYPE_CHECKING:
@@ -65,6 +68,14 @@ FAMILIES = [
         "Mistral v3 .model", "mistral/mistral_instruct_tokenizer_240323.model.v3", "sentencepiece", "SentencePiece BPE"
     ),
 ]
+
+OTHERS = [
+    *(
+        Family(name, f"openai/{name}.tiktoken", "tiktoken", "rank file, recognised by its hash")
+        for name in ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
+    ),
+]
+"""Files whose library has tests of its own here."""
 
 
 class Result(NamedTuple):
@@ -132,7 +143,34 @@ class SentencePiece:
         return str(self.inner.decode(ids))
 
 
-PEERS: dict[str, type[Tokenizers | SentencePiece]] = {"tokenizers": Tokenizers, "sentencepiece": SentencePiece}
+class Tiktoken:
+    """The package tiktoken, on a rank file that is published."""
+
+    def __init__(self, file: Path) -> None:
+        import tiktoken.load
+
+        encoding = recognise(file.read_bytes())
+        assert encoding is not None, file
+        ranks = tiktoken.load.load_tiktoken_bpe(str(file))
+        special = dict(encoding.special_tokens)
+        pattern = splitting.PUBLISHED[encoding.split]
+        self.inner = tiktoken.Encoding(file.stem, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+
+    def encode(self, text: str) -> Result:  # noqa: D102 (as in Peer)
+        return Result(self.ids(text), None, None)
+
+    def ids(self, text: str) -> list[int]:  # noqa: D102 (as in Peer)
+        return self.inner.encode_ordinary(text)
+
+    def decode(self, ids: list[int]) -> str:  # noqa: D102 (as in Peer)
+        return self.inner.decode(ids)
+
+
+PEERS: dict[str, type[Tokenizers | SentencePiece | Tiktoken]] = {
+    "tokenizers": Tokenizers,
+    "sentencepiece": SentencePiece,
+    "tiktoken": Tiktoken,
+}
 
 
 @dataclass
@@ -144,7 +182,9 @@ class Row:
     hostile: int = 0
     differences: dict[str, int] = field(default_factory=dict)
     first: str = ""
+    loads: float = 0.0
     ratio: float = 0.0
+    has_places: bool = False
 
     def differ(self, what: str, text: str, ours: Any, theirs: Any) -> None:
         """Count a difference, and keep the first for the report."""
@@ -170,6 +210,7 @@ def compare(row: Row, tok: bp.Tokenizer, peer: Peer, text: str) -> None:
     if ids != theirs.ids:
         row.differ("ids", text, ids, theirs.ids)
         return
+    row.has_places = theirs.places is not None
     if theirs.places is not None:
         located, places, _, surfaces = lowlevel.locate(tok, text, special="allow")
         if located != ids:
@@ -189,15 +230,24 @@ def documents(text: str) -> Iterator[str]:
     return (text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT))
 
 
+def unpacked(name: str, data: Path, folder: Path) -> Path:
+    """A file of the data folder, without compression."""
+    source, file = data / "vocabs" / name, folder / Path(name.removesuffix(".xz")).name
+    packed = source.read_bytes()
+    file.write_bytes(lzma.decompress(packed) if name.endswith(".xz") else packed)
+    return file
+
+
 def run(family: Family, folder: Path, texts: dict[str, str], hostile: int, seed: int) -> Row:
     """Load a family's file with both and compare them."""
-    packed = (folder / "vocabs" / family.file).read_bytes()
     row = Row(family)
-    with tempfile.TemporaryDirectory() as work:
-        name = "tokenizer.model" if family.origin == "sentencepiece" else "tokenizer.json"
-        file = Path(work) / name
-        file.write_bytes(lzma.decompress(packed) if family.file.endswith(".xz") else packed)
-        tok, peer = bp.Tokenizer.from_file(file), PEERS[family.origin](file)
+    with tempfile.TemporaryDirectory() as work, warnings.catch_warnings():
+        warnings.simplefilter("ignore", bp.TokenizerWarning)
+        file = unpacked(family.file, folder, Path(work))
+        make = PEERS[family.origin]
+        tok, peer = bp.Tokenizer.from_file(file), make(file)
+        row.loads = median(seconds(make, file) / seconds(bp.Tokenizer.from_file, file) for _ in range(5))
+        saved(row, tok, peer, file, texts)
     for text in texts.values():
         row.characters += len(text)
         for part in (text, *documents(text)):
@@ -212,32 +262,69 @@ def run(family: Family, folder: Path, texts: dict[str, str], hostile: int, seed:
     return row
 
 
+def seconds(call: Any, *args: Any) -> float:
+    """The seconds that a call takes."""
+    start = time.perf_counter()
+    call(*args)
+    return time.perf_counter() - start
+
+
+def saved(row: Row, tok: bp.Tokenizer, peer: Peer, file: Path, texts: dict[str, str]) -> None:
+    """Save and load in bytepair's format and in that of the library, which reads the file too."""
+    folder = file.parent / "saved"
+    if bp.Tokenizer.from_file(tok.save(folder / "native", "native")[0]) != tok:
+        row.differ("saved", "native", (), ())
+    if isinstance(peer, Tiktoken):
+        kept = tok.save(folder / file.name, drop=("split", "special_tokens"))[0]
+        if kept.read_bytes() != file.read_bytes() or bp.Tokenizer.from_file(kept) != tok:
+            row.differ("saved", kept.name, (), ())
+        return
+    kept = tok.save(folder / ("tokenizer.model" if isinstance(peer, SentencePiece) else "json"))[0]
+    again = type(peer)(kept)
+    if bp.Tokenizer.from_file(kept) != tok:
+        row.differ("saved", kept.name, (), ())
+    for text in texts.values():
+        ours, theirs = again.ids(text[:DOCUMENT]), peer.ids(text[:DOCUMENT])
+        if ours != theirs:
+            row.differ("saved", text[:DOCUMENT], ours, theirs)
+
+
 def speed(tok: bp.Tokenizer, peer: Peer, parts: Sequence[str]) -> float:
     """Speedup of finding ids, on one thread: the median of five rounds."""
 
-    def seconds(encode: Any) -> float:
+    def cpu(encode: Any) -> float:
         start = time.thread_time()
         for part in parts:
             encode(part)
         return time.thread_time() - start
 
-    ratios = [seconds(peer.ids) / seconds(lambda part: tok.encode(part, special="allow")) for _ in range(5)]
+    ratios = [cpu(peer.ids) / cpu(lambda part: tok.encode(part, special="allow")) for _ in range(5)]
     return median(ratios)
 
 
 def table(rows: Sequence[Row]) -> str:
     """The table of docs/compatibility.md."""
     lines = [
-        "| Family | What it is | Compared with | Characters of real text | of hostile text | Differences | Speed |",
-        "|---|---|---|---|---|---|---|",
+        "| Family | What it is | Compared with | Real text | Hostile text | Loads | Ids | Offsets, tokens | Decoding "
+        "| Saved and loaded | Loading | Encoding |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        found = ", ".join(f"{count} in {what}" for what, count in row.differences.items()) or "none"
+        about = f"| {row.family.name} | {row.family.what} | {row.family.origin} "
+        if "loading" in row.differences:
+            lines.append(f"{about}| | | no | | | | | | |")
+            continue
+        counts = [sum(row.differences.get(kind, 0) for kind in kinds) for kinds in _COLUMNS]
+        cells = [f"{count} differ" if count else "same" for count in counts]
+        cells[1] = cells[1] if row.has_places else "(it has none)"
         lines.append(
-            f"| {row.family.name} | {row.family.what} | {row.family.origin} | {row.characters:,} | {row.hostile:,} "
-            f"| {found} | {row.ratio:.1f}x |"
+            f"{about}| {row.characters:,} | {row.hostile:,} | yes | {' | '.join(cells)} | {row.loads:.1f}x "
+            f"| {row.ratio:.1f}x |"
         )
     return "\n".join(lines)
+
+
+_COLUMNS = (("ids", "located"), ("places", "tokens"), ("text",), ("saved",))
 
 
 def main() -> int:
@@ -258,13 +345,13 @@ def main() -> int:
     pairs = lzma.decompress((options.data / "corpora" / "fra.txt.xz").read_bytes())
     texts["fra"] = pairs.decode()[: options.characters]
     rows = []
-    for family in FAMILIES:
+    for family in (*FAMILIES, *OTHERS):
         if options.only.lower() not in family.name.lower():
             continue
         try:
             row = run(family, options.data, texts, options.hostile, options.seed)
         except bp.BytepairError as error:
-            row = Row(family, differences={f"loading: {error}": 1})
+            row = Row(family, differences={"loading": 1}, first=str(error))
         rows.append(row)
         print(table([row]).splitlines()[-1], row.first, sep="\n  ", flush=True)
     if options.write:

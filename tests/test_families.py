@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import lzma
 import random
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import tokenizers
-from benchmarks.families import FAMILIES, PEERS, Family, Peer, Row, Tokenizers, compare
+from benchmarks.families import FAMILIES, PEERS, Family, Peer, Row, Tokenizers, compare, unpacked
 from fuzz.hostile import hostile_text
 
 import bytepair as bp
@@ -20,13 +19,6 @@ pytestmark = pytest.mark.data
 
 CHARACTERS = None if WHOLE else 10_000
 HOSTILE = 2_000_000 if WHOLE else 10_000
-
-
-def unpacked(family: Family, data: Path, folder: Path) -> Path:
-    packed = (data / "vocabs" / family.file).read_bytes()
-    file = folder / ("tokenizer.model" if family.origin == "sentencepiece" else "tokenizer.json")
-    file.write_bytes(lzma.decompress(packed) if family.file.endswith(".xz") else packed)
-    return file
 
 
 class Loaded(NamedTuple):
@@ -40,7 +32,7 @@ class Loaded(NamedTuple):
 
 @pytest.fixture(scope="module", params=FAMILIES, ids=lambda family: family.name)
 def loaded(request: pytest.FixtureRequest, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
-    file = unpacked(request.param, data, tmp_path_factory.mktemp("family"))
+    file = unpacked(request.param.file, data, tmp_path_factory.mktemp("family"))
     return Loaded(request.param, file, bp.Tokenizer.from_file(file), PEERS[request.param.origin](file))
 
 
@@ -79,7 +71,7 @@ def test_a_family_survives_saving(loaded: Loaded, data: Path, tmp_path: Path) ->
 def test_what_dropout_and_sampling_give_is_an_encoding_of_the_text(data: Path, tmp_path: Path) -> None:
     for name, alpha in (("Llama 2", 0.3), ("T5", 0.5), ("GPT-2", 0.3), ("CLIP", 0.3)):
         family = next(family for family in FAMILIES if family.name == name)
-        tok = bp.Tokenizer.from_file(unpacked(family, data, tmp_path))
+        tok = bp.Tokenizer.from_file(unpacked(family.file, data, tmp_path))
         text = "the tokenization of unbelievable words, again and again"
         drawn = tok.sample(text, 8, alpha, seed=3)
         assert drawn == tok.sample(text, 8, alpha, seed=3)
@@ -89,6 +81,6 @@ def test_what_dropout_and_sampling_give_is_an_encoding_of_the_text(data: Path, t
 
 def test_a_model_without_merges_has_no_dropout(data: Path, tmp_path: Path) -> None:
     family = next(family for family in FAMILIES if family.name == "BERT")
-    tok = bp.Tokenizer.from_file(unpacked(family, data, tmp_path))
+    tok = bp.Tokenizer.from_file(unpacked(family.file, data, tmp_path))
     with pytest.raises(bp.EncodeError, match="no merges to drop"):
         tok.encode("words", dropout=0.1, seed=1)
