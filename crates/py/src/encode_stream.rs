@@ -139,7 +139,7 @@ impl EncodeStream {
         if let Some(Given::End) = given.last() {
             self.is_bytes = None;
         }
-        Ok(array(py, ids))
+        array(py, ids)
     }
 }
 

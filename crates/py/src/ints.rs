@@ -4,6 +4,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList};
 
+use crate::lists::list;
+
 /// The number of ids on a page; a page is allocated when one of its ids is first needed.
 const PAGE: usize = 512;
 
@@ -32,7 +34,7 @@ impl Ints {
     }
 
     #[inline]
-    fn get<'py>(&self, py: Python<'py>, id: u32) -> Bound<'py, PyInt> {
+    pub(crate) fn get<'py>(&self, py: Python<'py>, id: u32) -> Bound<'py, PyInt> {
         let (page, place) = (id as usize / PAGE, id as usize % PAGE);
         if let Some(page) = self.0.get(page)
             && let Some(page) = page.get(py)
@@ -60,6 +62,6 @@ impl Ints {
 
     /// A list of some ids.
     pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, ids.iter().map(|&id| self.get(py, id)))
+        list(py, ids, |&id| Ok(self.get(py, id)))
     }
 }

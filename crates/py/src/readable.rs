@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PySlice, PyString};
+use pyo3::types::{PyBytes, PySlice};
 
+use crate::lists::{bytes as made_bytes, string};
 use crate::options::OnInvalid;
 use crate::strings::exact;
 use crate::text::{is_high_surrogate, utf8};
@@ -80,9 +81,9 @@ impl<'a> Readable<'a> {
         }
         let part = &self.text[range];
         Ok(if given.is_instance_of::<PyBytes>() {
-            PyBytes::new(py, part.as_bytes()).into_any()
+            made_bytes(py, part.as_bytes())?.into_any()
         } else {
-            PyString::new(py, part).into_any()
+            string(py, part)?.into_any()
         })
     }
 

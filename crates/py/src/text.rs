@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 
-use crate::errors::raise;
+use crate::errors::{raise, room};
 use crate::options::OnInvalid;
 use crate::strings::{OwnedName, exact, lone_surrogate};
 
@@ -109,6 +109,9 @@ pub(crate) fn moved(py: Python<'_>, error: PyErr, (bytes, characters): (usize, u
     error
 }
 
+/// The most that a text takes beside its bytes, in a batch of many.
+const BYTES_OF_A_TEXT: usize = 128;
+
 /// The texts of a call, kept alive while they are used.
 #[derive(Default)]
 pub(crate) struct Texts<'py> {
@@ -128,6 +131,8 @@ impl<'py> Texts<'py> {
         let mut all = Self::default();
         // A copy of a list, which nothing changes, is faster to go through than the list.
         if let Ok(list) = texts.cast_exact::<PyList>() {
+            // The copy, and what becomes of each text before any is encoded.
+            room(list.py(), list.len().saturating_mul(BYTES_OF_A_TEXT))?;
             let texts = list.to_tuple();
             all.parts.reserve(texts.len());
             texts.as_slice().iter().try_for_each(|text| all.push(text.clone()))?;

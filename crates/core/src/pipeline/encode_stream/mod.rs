@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::encode::Sink;
 use crate::error::{Error, Result};
+use crate::memory::Room;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
 use crate::utf8::{OnInvalid, complete};
@@ -78,6 +79,7 @@ impl EncodeStream {
         stop: Option<&AtomicBool>,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        self.text.room(part.len())?;
         self.text.push_str(part);
         if self.text.len() < self.least {
             return Ok(());
@@ -106,6 +108,7 @@ impl EncodeStream {
         let part = if joined.is_empty() {
             part
         } else {
+            joined.room(part.len())?;
             joined.extend_from_slice(part);
             &joined
         };
