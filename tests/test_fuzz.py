@@ -36,6 +36,7 @@ CASES = {
     "explanations": 16,
     "comparisons": 16,
     "alignments": 60,
+    "structures": 60,
     "reports": 8,
     "lints": 4,
     "playground": 4,

@@ -100,3 +100,14 @@ except TooLate as error:
         [sys.executable, "-c", code, str(threads)], capture_output=True, text=True, check=False, timeout=300
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "three signals [1, 1, 1] 2\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a timer that sends a signal")
+def test_every_call_is_interrupted_at_random_moments() -> None:
+    """Calls of each kind of tokenizer end in KeyboardInterrupt or by themselves, and ids stay what they were."""
+    command = [sys.executable, "-m", "fuzz.interrupts", "--moments", "2", "--size", "150000", "--seed", "7"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stderr) == (0, "")
+    *calls, total = done.stdout.splitlines()
+    assert len(calls) > 150, calls
+    assert int(total.split()[0]) > len(calls) // 4, total

@@ -15,6 +15,7 @@ use crate::cache::seen::{self, Ids, Key};
 use crate::cache::whole_tokens::{self, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
+use crate::memory::Room;
 use crate::merge::{self, Scratch};
 use crate::model::{self, OnBytes, Token, WordModel};
 use crate::segment::{self, Visit};
@@ -28,13 +29,18 @@ pub trait Sink {
     const COUNTS: bool = false;
 
     /// Some ids, in order.
-    fn take(&mut self, ids: &[u32]);
+    ///
+    /// # Errors
+    /// `Memory`.
+    fn take(&mut self, ids: &[u32]) -> Result<()>;
 }
 
 impl Sink for Vec<u32> {
     #[inline]
-    fn take(&mut self, ids: &[u32]) {
+    fn take(&mut self, ids: &[u32]) -> Result<()> {
+        self.room(ids.len())?;
         self.extend_from_slice(ids);
+        Ok(())
     }
 }
 
@@ -46,8 +52,9 @@ impl Sink for Count {
     const COUNTS: bool = true;
 
     #[inline]
-    fn take(&mut self, ids: &[u32]) {
+    fn take(&mut self, ids: &[u32]) -> Result<()> {
         self.0 += ids.len() as u64;
+        Ok(())
     }
 }
 
@@ -266,14 +273,18 @@ impl Borrowed<'_> {
     /// `Encode`, if a part of it has no token.
     pub(crate) fn tokens(&mut self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
         let Some(workspace) = &mut self.workspace else { return Ok(()) };
+        workspace.checks.check()?;
         if let Some(words) = self.model.instead(piece) {
             return words.encode(piece, &mut workspace.words.model, tokens);
         }
         self.ids.clear();
         let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], &mut self.ids)?;
-        one_after_another(&self.model.vocab, &self.ids, 0, |token| tokens.push(token));
-        Ok(())
+        tokens.room(self.ids.len())?;
+        one_after_another(&self.model.vocab, &self.ids, 0, |token| {
+            tokens.push(token);
+            Ok(())
+        })
     }
 
     /// Calls `found` with each token of the pieces that patterns make of a text, and the number of its piece; returns the
@@ -285,7 +296,7 @@ impl Borrowed<'_> {
         &mut self,
         text: &str,
         patterns: &[Pattern],
-        mut found: impl FnMut(Token, u32),
+        mut found: impl FnMut(Token, u32) -> Result<()>,
     ) -> Result<Option<u32>> {
         let (Some((pattern, inner)), Some(workspace)) = (patterns.split_first(), &mut self.workspace) else {
             return Ok(None);
@@ -294,7 +305,7 @@ impl Borrowed<'_> {
             return Ok(None);
         }
         let mut scan = Scan::new(pattern, inner, text, 0..text.len());
-        let Workspace { ends, lookup, .. } = &mut **workspace;
+        let Workspace { ends, lookup, checks, .. } = &mut **workspace;
         let (mut start, mut pieces) = (0, 0);
         loop {
             let filled = scan.fill(ends, start);
@@ -303,6 +314,7 @@ impl Borrowed<'_> {
                 filled?;
                 return Ok(Some(pieces));
             };
+            checks.check()?;
             self.ids.clear();
             lookup.encode(self.model, text.as_bytes(), start, ends, &mut self.ids)?;
             let mut piece = 0;
@@ -310,8 +322,8 @@ impl Borrowed<'_> {
                 while ends.get(piece).is_some_and(|&end| start as u32 + end <= token.start) {
                     piece += 1;
                 }
-                found(token, pieces + piece as u32);
-            });
+                found(token, pieces + piece as u32)
+            })?;
             pieces += ends.len() as u32;
             start += last as usize;
         }
@@ -319,13 +331,14 @@ impl Borrowed<'_> {
 }
 
 /// Calls `found` with ids as tokens, which stand one behind the other.
-fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnMut(Token)) {
+fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnMut(Token) -> Result<()>) -> Result<()> {
     let mut start = start;
     for &id in ids {
         let end = start + vocab.token_bytes(id).map_or(0, <[u8]>::len) as u32;
-        found(Token { id, start, end });
+        found(Token { id, start, end })?;
         start = end;
     }
+    Ok(())
 }
 
 impl Workspace {
@@ -342,11 +355,11 @@ impl Workspace {
         if !known.get(key, hash, bytes, ids) {
             tokens.clear();
             words.encode(piece, model, tokens)?;
+            ids.room(tokens.len())?;
             ids.extend(tokens.iter().map(|token| token.id));
             known.keep(key, hash, bytes, ids);
         }
-        sink.take(ids);
-        Ok(())
+        sink.take(ids)
     }
 }
 
@@ -367,16 +380,13 @@ impl Lookup {
     ) -> Result<()> {
         let text = &text[start..];
         self.prepare(text, ends);
-        let known = self.send_known(ends.len(), sink);
+        let known = self.send_known(ends.len(), sink)?;
         if known == ends.len() {
             return Ok(());
         }
         match self.find(model, text, ends, known) {
-            Ok(()) => {
-                self.send(known..ends.len(), sink);
-                Ok(())
-            }
-            Err(error) if error.kind == Kind::Interrupted => Err(error),
+            Ok(()) => self.send(known..ends.len(), sink),
+            Err(error) if error.kind.ends_the_call() => Err(error),
             // The first fault is found one by one.
             Err(_) => {
                 self.encode_one_by_one(&model.vocab, text, ends, known, sink).map_err(|error| error.shifted(start))
@@ -401,7 +411,7 @@ impl Lookup {
 
     /// Sends the ids of the first pieces, up to the first one that is not found at once; returns which that is.
     #[inline]
-    fn send_known<S: Sink>(&mut self, pieces: usize, sink: &mut S) -> usize {
+    fn send_known<S: Sink>(&mut self, pieces: usize, sink: &mut S) -> Result<usize> {
         let Self { found: Found { keys, hashes, row, .. }, known, .. } = self;
         let (mut count, mut at) = (0, 0);
         for (&key, &hash) in keys.iter().zip(&*hashes).take(pieces) {
@@ -412,8 +422,8 @@ impl Lookup {
             at = put::<S>(row, at, ids);
             count += 1;
         }
-        sink.take(&row[..at]);
-        count
+        sink.take(&row[..at])?;
+        Ok(count)
     }
 
     /// Finds the ids of some pieces from number `first` on.
@@ -456,11 +466,14 @@ impl Lookup {
                 }
                 known.keep(key, hash, piece, ids);
             }
-            found.ids[number] = few(ids).unwrap_or_else(|| {
+            found.ids[number] = if let Some(ids) = few(ids) {
+                ids
+            } else {
+                merged.room(ids.len())?;
                 merged.extend_from_slice(ids);
                 merged_ends.push(merged.len());
                 [merged_ends.len() as u32 - 1, 0, 0, 0]
-            });
+            };
         }
         Ok(())
     }
@@ -484,7 +497,7 @@ impl Lookup {
         let text = &text[start..];
         self.prepare(text, ends);
         if let Err(error) = self.find(model, text, ends, 0) {
-            if error.kind == Kind::Interrupted {
+            if error.kind.ends_the_call() {
                 return Err(error);
             }
             return self
@@ -501,19 +514,19 @@ impl Lookup {
 
     /// Sends the ids of pieces that were found to `sink`, in order.
     #[inline]
-    fn send<S: Sink>(&mut self, pieces: Range<usize>, sink: &mut S) {
+    fn send<S: Sink>(&mut self, pieces: Range<usize>, sink: &mut S) -> Result<()> {
         let mut at = 0;
         for number in pieces {
             let ids = self.found.ids[number];
             if ids[seen::IDS] == 0 {
-                sink.take(&self.found.row[..at]);
-                sink.take(self.many(ids));
+                sink.take(&self.found.row[..at])?;
+                sink.take(self.many(ids))?;
                 at = 0;
             } else {
                 at = put::<S>(&mut self.found.row, at, &ids);
             }
         }
-        sink.take(&self.found.row[..at]);
+        sink.take(&self.found.row[..at])
     }
 
     #[cold]
@@ -534,7 +547,7 @@ impl Lookup {
                 None => merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)
                     .map_err(|error| error.shifted(start))?,
             }
-            sink.take(&self.ids);
+            sink.take(&self.ids)?;
         }
         Ok(())
     }
@@ -575,8 +588,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
-        self.sink.take(&[token.id]);
-        Ok(())
+        self.sink.take(&[token.id])
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {

@@ -26,6 +26,15 @@ pub enum Kind {
     Artifact,
     /// The caller stopped the work.
     Interrupted,
+    /// There is not enough memory.
+    Memory,
+}
+
+impl Kind {
+    /// Whether it is no fault of the input, so that nothing is looked for there.
+    pub(crate) fn ends_the_call(self) -> bool {
+        matches!(self, Self::Interrupted | Self::Memory)
+    }
 }
 
 /// The fault, its place as far as it is known, and a remedy.
@@ -71,6 +80,13 @@ impl Error {
         Self::new(Kind::Encode, format!("the bytes are not UTF-8: 0x{:02X} is not allowed here", bytes[at]))
             .at(at)
             .or_replace()
+    }
+
+    /// The error of a call for which there is not enough memory.
+    #[cold]
+    #[must_use]
+    pub fn memory() -> Self {
+        Self::new(Kind::Memory, "there is not enough memory").remedy("pass less at once, or use fewer threads")
     }
 
     /// The error of a piece whose places do not fit into 32 bits, placed at its start.

@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 
 /// The time between two questions of a thread.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
@@ -34,7 +35,7 @@ pub fn ask_with(should_stop: fn() -> bool) {
     SHOULD_STOP.get_or_init(|| should_stop);
 }
 
-/// An error if the work is no longer wanted.
+/// An error if the work is no longer wanted, or memory has run short.
 ///
 /// A loop calls it at least every 0.1 milliseconds, and may do so every 0.1 microseconds; never with a lock held, nor while
 /// something is made that others wait for, since what is asked may wait for another thread. Its error is passed on.
@@ -79,6 +80,7 @@ fn look() -> Result<()> {
     if is_unwanted() {
         return Err(Error::new(Kind::Interrupted, "the work was interrupted"));
     }
+    memory::check()?;
     LEFT.set(CHECKS);
     Ok(())
 }
@@ -132,9 +134,24 @@ impl Team {
         work()
     }
 
+    /// Stops its threads if this one panics before what is returned goes.
+    pub(crate) fn stop_on_panic(&self) -> impl Drop {
+        StopOnPanic(self.stopped.clone())
+    }
+
     /// Asks, for the others, while this thread waits for them.
     pub(crate) fn ask(&self) {
         self.work(is_unwanted);
+    }
+}
+
+struct StopOnPanic(Arc<AtomicBool>);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
     }
 }
 

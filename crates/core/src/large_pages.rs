@@ -30,6 +30,7 @@ mod linux {
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
     use super::Zeros;
+    use crate::memory;
 
     /// The usual size of large pages.
     const LARGE: usize = 2 << 20;
@@ -67,12 +68,18 @@ mod linux {
     }
 
     impl<T: Zeros> Table<T> {
-        /// So many.
+        /// So many; where there is no memory for them, the reserve is spent before the process ends.
         pub(crate) fn zeros(count: usize) -> Self {
+            let spent = || if memory::spend() { Self::try_zeros(count) } else { None };
+            Self::try_zeros(count).or_else(spent).unwrap_or_else(|| handle_alloc_error(Layout::new::<T>()))
+        }
+
+        /// So many, if there is memory for them.
+        pub(crate) fn try_zeros(count: usize) -> Option<Self> {
             const { assert!(align_of::<T>() <= 4096) };
-            let Ok(layout) = Layout::array::<T>(count) else { return Self::default() };
+            let layout = Layout::array::<T>(count).ok()?;
             if layout.size() == 0 {
-                return Self::default();
+                return Some(Self::default());
             }
             // Room to begin where a large page does, if the table is as large as one.
             let slack = if layout.size() < LARGE { 0 } else { LARGE };
@@ -81,12 +88,12 @@ mod linux {
             let mapped = unsafe {
                 mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
             };
-            let Ok(mapped) = mapped else { handle_alloc_error(layout) };
+            let mapped = mapped.ok()?;
             let skipped = if slack == 0 { 0 } else { mapped.cast::<u8>().align_offset(LARGE) };
             // SAFETY: the slack is larger than what is skipped.
             let first = unsafe { mapped.byte_add(skipped) };
-            let Some(items) = NonNull::new(first.cast()) else { handle_alloc_error(layout) };
-            Self { items, count, mapped, bytes, own: PhantomData }
+            let items = NonNull::new(first.cast())?;
+            Some(Self { items, count, mapped, bytes, own: PhantomData })
         }
 
         /// Asks for large pages where these items are, which have not been touched.
@@ -151,6 +158,14 @@ mod elsewhere {
         pub(crate) fn zeros(count: usize) -> Self {
             // SAFETY: the trait's.
             Self(vec![unsafe { std::mem::zeroed() }; count])
+        }
+
+        pub(crate) fn try_zeros(count: usize) -> Option<Self> {
+            let mut items = Vec::new();
+            items.try_reserve_exact(count).ok()?;
+            // SAFETY: the trait's.
+            items.resize(count, unsafe { std::mem::zeroed() });
+            Some(Self(items))
         }
 
         /// Does nothing.

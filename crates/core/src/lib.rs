@@ -19,6 +19,7 @@ pub mod error;
 pub mod files;
 pub mod interrupt;
 mod large_pages;
+pub mod memory;
 pub mod merge;
 pub mod model;
 pub mod normalize;

@@ -5,9 +5,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
 use crate::interrupt::{TICK, Team};
+use crate::memory;
 
 /// The most threads that are ever started.
 const MOST_THREADS: usize = 256;
+
+/// The stack of a thread, and what it needs at once.
+const BYTES_OF_A_THREAD: usize = 4 << 20;
 
 /// The number of threads to use: at most `threads`, or by default as many as this process may run at once.
 #[must_use]
@@ -50,13 +54,19 @@ pub fn fold<S: Send>(
     thread::scope(|scope| {
         // The calling thread works as well.
         let spawn = |_| {
+            // Where the system has no memory for a thread that it started, it ends the process.
+            memory::probe(BYTES_OF_A_THREAD).ok()?;
             let (team, working) = (team.of_a_helper(), working.clone());
-            scope.spawn(move || {
+            let work = move || {
                 let _working = working;
+                let _stop = team.stop_on_panic();
                 team.work(worker)
-            })
+            };
+            thread::Builder::new().spawn_scoped(scope, work).ok()
         };
-        let workers: Vec<_> = (1..threads.min(items)).map(spawn).collect();
+        // The others do what a thread that cannot be started would have done.
+        let workers: Vec<_> = (1..threads.min(items)).map_while(spawn).collect();
+        let _stop = team.stop_on_panic();
         let own = team.work(worker);
         drop(working);
         while none_works.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {

@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::Room;
 #[cfg(target_arch = "x86_64")]
 use crate::tier::{Tier, allows};
 
@@ -58,7 +59,7 @@ impl<'a> Units<'a> {
     /// ```
     /// use bytepair_core::units::Units;
     /// let text: Vec<u16> = "世界!".encode_utf16().collect();
-    /// assert_eq!(Units::of_two_bytes(&text)?.text(), "世界!");
+    /// assert_eq!(Units::of_two_bytes(&text)?.text()?, "世界!");
     /// let error = Units::of_two_bytes(&[0x4E16, 0xD800]).map_err(|error| (error.byte, error.character));
     /// assert_eq!(error.err(), Some((Some(3), Some(1))));
     /// # Ok::<(), bytepair_core::Error>(())
@@ -88,19 +89,28 @@ impl<'a> Units<'a> {
     }
 
     /// The text in UTF-8.
-    #[must_use]
-    pub fn text(&self) -> String {
+    ///
+    /// # Errors
+    /// `Memory`, if there is no room for it.
+    pub fn text(&self) -> Result<String> {
         let mut text = String::new();
-        text.reserve_exact(self.bytes + STORED);
-        self.append(0..self.characters(), &mut text);
-        text
+        text.room(self.bytes + STORED)?;
+        self.append(0..self.characters(), &mut text)?;
+        Ok(text)
     }
 
     /// Appends some characters in UTF-8.
-    pub fn append(&self, characters: Range<usize>, text: &mut String) {
+    ///
+    /// # Errors
+    /// `Memory`, if there is no room for them.
+    pub fn append(&self, characters: Range<usize>, text: &mut String) -> Result<()> {
         // SAFETY: the units are characters, and only their UTF-8 is appended.
         let text = unsafe { text.as_mut_vec() };
-        for_each_size!(self.units, units => append(&units[characters], self.bytes, text));
+        for_each_size!(self.units, units => {
+            text.room(room(&units[characters.clone()], self.bytes))?;
+            append(&units[characters], self.bytes, text);
+        });
+        Ok(())
     }
 }
 
@@ -184,6 +194,11 @@ fn checked(units: &[impl Unit]) -> Result<usize> {
 }
 
 /// Appends characters, which are `most` bytes of UTF-8 or fewer.
+/// The bytes that [`append`] may store for these units, of a text with so many bytes.
+fn room<T: Unit>(units: &[T], most: usize) -> usize {
+    most.min(units.len() * T::MOST) + STORED
+}
+
 fn append<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
     #[cfg(target_arch = "x86_64")]
     if has_wide_registers() {
@@ -203,7 +218,7 @@ fn append_wide<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
 #[allow(clippy::needless_range_loop, reason = "iterators and closures are calls where a build does not inline them")]
 #[inline(always)]
 fn append_plain<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
-    text.reserve(most.min(units.len() * T::MOST) + STORED);
+    debug_assert!(text.capacity() - text.len() >= room(units, most));
     // SAFETY: the place is within the vector's room.
     let mut to = unsafe { text.as_mut_ptr().add(text.len()) };
     let (chunks, rest) = units.as_chunks::<AT_ONCE>();
@@ -291,13 +306,13 @@ mod tests {
     #[test]
     fn every_character_is_as_char_encodes_it() {
         let all: String = ('\0'..=char::MAX).collect();
-        each_size(&all, |units| assert!(units.text() == all && units.bytes() == all.len()));
+        each_size(&all, |units| assert!(units.text().unwrap() == all && units.bytes() == all.len()));
         for last in ['\0', '\x7F', '\u{80}', '\u{FF}', '\u{7FF}', '\u{800}', '\u{FFFF}', '\u{10000}', char::MAX] {
             for length in [1, 2, 15, 16, 17, 31, 32, 33, 100] {
                 for at in [0, length / 2, length - 1] {
                     let text: String = (0..length).map(|place| if place == at { last } else { 'a' }).collect();
                     each_size(&text, |units| {
-                        assert_eq!((units.text(), units.characters()), (text.clone(), length));
+                        assert_eq!((units.text().unwrap(), units.characters()), (text.clone(), length));
                         // In two parts, behind something else.
                         let mut joined = "é".to_owned();
                         units.append(0..at, &mut joined);
@@ -307,7 +322,7 @@ mod tests {
                 }
             }
         }
-        each_size("", |units| assert_eq!((units.text().as_str(), units.bytes()), ("", 0)));
+        each_size("", |units| assert_eq!((units.text().unwrap().as_str(), units.bytes()), ("", 0)));
     }
 
     #[test]

@@ -53,6 +53,6 @@ pub(crate) fn align_tokens<'py>(
         return Err(PyValueError::new_err("both tokenizers have tokens of the same texts"));
     }
     let found = py.detach(|| groups(a, b));
-    let places = array(py, found.places.into_flattened());
-    Ok((array(py, found.rows), array(py, found.a), array(py, found.b), places))
+    let places = array(py, found.places.into_flattened())?;
+    Ok((array(py, found.rows)?, array(py, found.a)?, array(py, found.b)?, places))
 }

@@ -5,23 +5,30 @@ use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::errors::room;
+
 /// Arrays of fewer elements are copied into memory of numpy's own; larger ones are handed over as they are.
 const ELEMENTS_TO_HAND_OVER: usize = 4096;
+
+/// More than the objects of an array take, beside its elements.
+const BYTES_OF_AN_ARRAY: usize = 1 << 16;
 
 /// Ids, and offsets or places.
 pub(crate) type FlatBatch<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
 
 /// An array of these elements, without copying many of them.
-pub(crate) fn array<T: Element + Copy>(py: Python<'_>, mut elements: Vec<T>) -> Bound<'_, PyArray1<T>> {
+pub(crate) fn array<T: Element + Copy>(py: Python<'_>, mut elements: Vec<T>) -> PyResult<Bound<'_, PyArray1<T>>> {
     if elements.len() < ELEMENTS_TO_HAND_OVER {
-        return PyArray1::from_slice(py, &elements);
+        return Ok(PyArray1::from_slice(py, &elements));
     }
+    room(py, BYTES_OF_AN_ARRAY)?;
     elements.shrink_to_fit();
-    PyArray1::from_vec(py, elements)
+    Ok(PyArray1::from_vec(py, elements))
 }
 
 /// The start of each row and the end of the last one, from the ends of all.
-pub(crate) fn starts<'py>(py: Python<'py>, ends: &[usize]) -> Bound<'py, PyArray1<i64>> {
+pub(crate) fn starts<'py>(py: Python<'py>, ends: &[usize]) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    room(py, size_of_val(ends))?;
     array(py, std::iter::once(0).chain(ends.iter().map(|&end| end.cast_signed() as i64)).collect())
 }
 

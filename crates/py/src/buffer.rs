@@ -59,9 +59,9 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn texts(py: Python<'_>, column: Column) -> Texts<'_> {
-    let starts = starts(py, &column.ends);
-    (array(py, column.data), starts)
+fn texts(py: Python<'_>, column: Column) -> PyResult<Texts<'_>> {
+    let starts = starts(py, &column.ends)?;
+    Ok((array(py, column.data)?, starts))
 }
 
 /// All places of a byte string in others, overlapping ones too.
@@ -96,7 +96,7 @@ pub(crate) fn find_all<'py>(
     }
     let data = data.as_slice()?;
     let found: Vec<i64> = py.detach(|| occurrences::of(data, wanted).map(|place| place.cast_signed() as i64).collect());
-    Ok(array(py, found))
+    array(py, found)
 }
 
 /// The text in one field of each line of JSON, and the id in another.
@@ -142,9 +142,9 @@ pub(crate) fn json_fields<'py>(
     let read = run(py, data.len(), Threads::ONE, |_| Ok(json_lines::fields(data, wanted, on_invalid, first)))?;
     let starts = read.starts.into_iter().map(|start| start.cast_signed() as i64).collect();
     let faults = read.faults.into_iter().map(|(line, error): (_, Error)| (line.start, line.end, raise(py, error)));
-    let (data, offsets) = texts(py, read.texts);
-    let (ids, id_offsets) = id_field.map(|_| texts(py, read.ids)).unzip();
-    Ok((data, offsets, array(py, starts), ids, id_offsets, faults.collect()))
+    let (data, offsets) = texts(py, read.texts)?;
+    let (ids, id_offsets) = id_field.map(|_| texts(py, read.ids)).transpose()?.unzip();
+    Ok((data, offsets, array(py, starts)?, ids, id_offsets, faults.collect()))
 }
 
 /// The ids of texts in one buffer, each by itself; the errors of single texts are returned, not raised.
@@ -206,5 +206,5 @@ pub(crate) fn encode_buffer<'py>(
         tokenizer.inner.encode_each(texts, frame, errors.into(), policy.borrowed(), run.stop)
     })?;
     let faults = faults.into_iter().map(|error| (error.row.unwrap_or_default(), raise(py, error)));
-    Ok((array(py, ids), starts(py, &ends), faults.collect()))
+    Ok((array(py, ids)?, starts(py, &ends)?, faults.collect()))
 }

@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyList, PyString, PyType};
 
 use crate::busy::alone;
 use crate::errors::{in_row, raise};
+use crate::lists::list;
 use crate::named::NamedInts;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
@@ -44,8 +45,7 @@ fn rows(text: &Readable<'_>, chunks: Vec<Chunk>) -> Vec<Row> {
 /// Rows as a list of the caller's named tuples.
 fn named<'py>(class: &Bound<'py, PyType>, rows: Vec<Row>) -> PyResult<Bound<'py, PyList>> {
     let chunk = NamedInts::new(class)?;
-    let made = rows.into_iter().map(|(start, end, tokens)| chunk.of([start as u64, end as u64, tokens]));
-    PyList::new(class.py(), made.collect::<PyResult<Vec<_>>>()?)
+    list(class.py(), rows, |(start, end, tokens)| chunk.of([start as u64, end as u64, tokens]))
 }
 
 /// Places in the given text, in order, as bytes.

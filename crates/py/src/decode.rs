@@ -2,14 +2,15 @@
 
 use std::borrow::Borrow;
 
-use bytepair_core::decode::TOGETHER;
+use bytepair_core::decode::{TOGETHER, Undecoded};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
 
 use crate::arrays::has_numpy;
-use crate::errors::{in_row, raise};
+use crate::errors::{in_row, raise, room};
+use crate::lists::{bytes as made_bytes, list, string};
 use crate::run::{UNITS_TO_DETACH, detached};
 use crate::strings::Name;
 use crate::tokenizer::CoreTokenizer;
@@ -64,7 +65,7 @@ impl CoreTokenizer {
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyList>> {
         let texts = rows.try_iter()?.map(|ids| self.text_of(py, &ids?, &errors, skip_special_tokens));
-        PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
+        list(py, texts.collect::<PyResult<Vec<_>>>()?, Ok)
     }
 
     /// The concatenated bytes of some ids. Arguments and errors: see `decode`.
@@ -80,7 +81,7 @@ impl CoreTokenizer {
         ids: &Bound<'py, PyAny>,
         skip_special_tokens: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.bytes_of(py, ids, skip_special_tokens)?))
+        made_bytes(py, &self.bytes_of(py, ids, skip_special_tokens)?)
     }
 }
 
@@ -95,13 +96,14 @@ impl CoreTokenizer {
         let bytes = self.bytes_of(py, ids, skip_special_tokens)?;
         match PyString::from_bytes(py, &bytes) {
             Ok(text) => Ok(text.into_any()),
+            Err(error) if !error.is_instance_of::<PyUnicodeDecodeError>(py) => Err(error),
             Err(_) if errors == "replace" && !self.inner.is_byte_level() => {
                 // The decoders define the replacement for invalid UTF-8.
                 let ids = self.ids_of(py, ids)?;
                 let text = self.inner.decode_text(&ids, skip_special_tokens).map_err(|error| raise(py, error))?;
-                Ok(PyString::new(py, &text).into_any())
+                Ok(string(py, &text)?.into_any())
             }
-            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", errors)),
+            Err(_) => made_bytes(py, &bytes)?.call_method1("decode", ("utf-8", errors)),
         }
     }
 
@@ -117,13 +119,14 @@ impl CoreTokenizer {
         }
         if let Ok(list) = ids.cast_exact::<PyList>() {
             // Nothing runs in between that could change the list.
-            return match self.bytes_of_ints(list.len(), list.iter(), skip_special_tokens) {
-                Some(bytes) => Ok(bytes),
-                None => self.bytes_of_any(py, list.to_tuple().as_any(), skip_special_tokens),
-            };
+            if let Some(bytes) = self.bytes_of_ints(py, list.len(), list.iter(), skip_special_tokens)? {
+                return Ok(bytes);
+            }
+            room(py, list.len().saturating_mul(size_of::<usize>()))?;
+            return self.bytes_of_any(py, list.to_tuple().as_any(), skip_special_tokens);
         }
         if let Ok(tuple) = ids.cast_exact::<PyTuple>() {
-            return match self.bytes_of_ints(tuple.len(), tuple.as_slice().iter(), skip_special_tokens) {
+            return match self.bytes_of_ints(py, tuple.len(), tuple.as_slice().iter(), skip_special_tokens)? {
                 Some(bytes) => Ok(bytes),
                 None => self.bytes_of_any(py, tuple, skip_special_tokens),
             };
@@ -132,12 +135,14 @@ impl CoreTokenizer {
         // An array is borrowed without a copy. The check for `dtype` comes first, because extraction imports numpy.
         if ids.hasattr("dtype")? && has_numpy(py)? {
             if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
-                return match array.as_slice() {
-                    Ok(ids) => decode(ids),
-                    Err(_) => decode(&array.as_array().to_vec()),
-                };
+                if let Ok(ids) = array.as_slice() {
+                    return decode(ids);
+                }
+                room(py, array.len()?.saturating_mul(size_of::<u32>()))?;
+                return decode(&array.as_array().to_vec());
             }
             if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, i64>>()
+                && room(py, array.len()?.saturating_mul(size_of::<u32>())).map(|()| true)?
                 && let Ok(ids) = array.as_array().iter().map(|&id| u32::try_from(id)).collect::<Result<Vec<_>, _>>()
             {
                 return decode(&ids);
@@ -149,23 +154,33 @@ impl CoreTokenizer {
     /// The bytes of about `count` ints; None if one is not an int or has no token.
     fn bytes_of_ints<'py>(
         &self,
+        py: Python<'py>,
         count: usize,
         ids: impl Iterator<Item = impl Borrow<Bound<'py, PyAny>>>,
         skip_special_tokens: bool,
-    ) -> Option<Vec<u8>> {
+    ) -> PyResult<Option<Vec<u8>>> {
         let mut decoder = self.inner.decoder(count, skip_special_tokens);
         let mut numbers = [0_u32; TOGETHER];
         let mut filled = 0;
         for id in ids {
-            numbers[filled] = id.borrow().cast::<PyInt>().ok()?.extract().ok()?;
+            let Some(number) = id.borrow().cast::<PyInt>().ok().and_then(|id| id.extract().ok()) else {
+                return Ok(None);
+            };
+            numbers[filled] = number;
             filled += 1;
             if filled == TOGETHER {
-                decoder.push(&numbers).ok()?;
-                filled = 0;
+                match decoder.push(&numbers) {
+                    Ok(()) => filled = 0,
+                    Err(Undecoded::NoToken(_)) => return Ok(None),
+                    Err(Undecoded::Other(error)) => return Err(raise(py, error)),
+                }
             }
         }
-        decoder.push(&numbers[..filled]).ok()?;
-        Some(self.inner.without_prefix(decoder.finish()))
+        match decoder.push(&numbers[..filled]) {
+            Ok(()) => Ok(Some(self.inner.without_prefix(decoder.finish()))),
+            Err(Undecoded::NoToken(_)) => Ok(None),
+            Err(Undecoded::Other(error)) => Err(raise(py, error)),
+        }
     }
 
     /// The bytes of the ids from any iterable.
@@ -178,7 +193,8 @@ impl CoreTokenizer {
         let mut decoder = self.inner.decoder(length.min(UNITS_TO_DETACH), skip_special_tokens);
         for (row, id) in ids.try_iter()?.enumerate() {
             let id = self.id_of(&id?).map_err(|error| in_row(py, error, row))?;
-            decoder.push(&[id]).map_err(|_| raise(py, self.inner.invalid_id(id).row(row)))?;
+            let pushed = decoder.push(&[id]);
+            pushed.map_err(|lack| raise(py, lack.error(|_| self.inner.invalid_id(id).row(row))))?;
         }
         Ok(self.inner.without_prefix(decoder.finish()))
     }

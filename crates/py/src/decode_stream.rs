@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use crate::busy::{alone, shared};
 use crate::errors::{in_row, raise};
 use crate::ints::number;
+use crate::lists::string;
 use crate::tokenizer::CoreTokenizer;
 
 /// In a batch, the id that means no id.
@@ -56,7 +57,7 @@ impl DecodeStream {
             }
             Err(error) => return Err(error),
         };
-        text.map(|text| PyString::new(py, &text)).map_err(|error| raise(py, error))
+        string(py, &text.map_err(|error| raise(py, error))?)
     }
 
     /// Ends the sequence and returns the remaining text: U+FFFD for half a character, else nothing. The stream is then ready

@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::arrays::{FlatBatch, array, import_numpy, starts};
-use crate::errors::{in_row, raise};
+use crate::errors::in_row;
+use crate::lists::{list, string};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
 use crate::sample::seed_or_new;
@@ -62,7 +63,7 @@ pub(crate) fn encode_batch_flat<'py>(
     let py = tokenizer.py();
     import_numpy(py)?;
     let (ids, ends) = tokenizer.get().flat_batch(py, texts, special, added, errors, threads)?;
-    Ok((array(py, ids), starts(py, &ends)))
+    Ok((array(py, ids)?, starts(py, &ends)?))
 }
 
 #[pymethods]
@@ -152,7 +153,7 @@ impl CoreTokenizer {
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         import_numpy(py)?;
         let policy = OwnedPolicy::new(&self.inner, special, added)?;
-        Ok(array(py, self.encode_one(py, text, &policy, errors, threads)?))
+        array(py, self.encode_one(py, text, &policy, errors, threads)?)
     }
 
     /// The ids of each text of a batch, on several threads. Options: see `encode`. Errors report their row.
@@ -180,8 +181,7 @@ impl CoreTokenizer {
     ) -> PyResult<Bound<'py, PyList>> {
         let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
         let mut start = 0;
-        let rows = ends.into_iter().map(|end| self.list(py, &ids[std::mem::replace(&mut start, end)..end]));
-        PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+        list(py, ends, |end| self.list(py, &ids[std::mem::replace(&mut start, end)..end]))
     }
 
     /// The pieces of a text, in which merges happen, with added tokens as pieces of their own; options as `encode`.
@@ -196,17 +196,18 @@ impl CoreTokenizer {
         signature = (text, *, special=None, added=Added::Match, errors=OnInvalid::Strict),
         text_signature = "($self, text, *, special='raise', added='match', errors='strict')"
     )]
-    fn pieces(
+    fn pieces<'py>(
         &self,
-        py: Python<'_>,
-        text: &Bound<'_, PyAny>,
-        special: Option<&Bound<'_, PyAny>>,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        special: Option<&Bound<'py, PyAny>>,
         added: Added,
         errors: OnInvalid,
-    ) -> PyResult<Vec<String>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let policy = OwnedPolicy::new(&self.inner, special, added)?;
         let text = utf8(text, errors)?;
-        self.inner.pieces(&text, policy.borrowed()).map_err(|error| raise(py, error))
+        let pieces = run(py, text.len(), Threads::ONE, |_| self.inner.pieces(&text, policy.borrowed()))?;
+        list(py, pieces, |piece| string(py, &piece))
     }
 }
 

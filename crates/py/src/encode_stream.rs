@@ -85,7 +85,7 @@ impl EncodeStream {
             None => part.clone(),
         };
         if let Ok(stored) = Stored::of(part.cast::<PyString>()?)? {
-            return this.take(py, &[Given::Text(&stored.utf8())]);
+            return this.take(py, &[Given::Text(&stored.utf8(py)?)]);
         }
         let part = match this.on_invalid {
             OnInvalid::Replace => {
@@ -139,7 +139,7 @@ impl EncodeStream {
         if let Some(Given::End) = given.last() {
             self.is_bytes = None;
         }
-        Ok(array(py, ids))
+        array(py, ids)
     }
 }
 

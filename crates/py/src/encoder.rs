@@ -129,7 +129,7 @@ impl Encoder {
         errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         import_numpy(py)?;
-        Ok(array(py, self.run(py, text, special, added, errors)?))
+        array(py, self.run(py, text, special, added, errors)?)
     }
 
     /// The number of ids of a text; options and errors as `encode`.

@@ -1,7 +1,7 @@
 //! Core errors as the exceptions of `bytepair.errors`.
 
-use bytepair_core::{Error, Kind};
-use pyo3::exceptions::PyKeyboardInterrupt;
+use bytepair_core::{Error, Kind, memory};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -21,6 +21,7 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
         Kind::Training => "TrainingError",
         Kind::Limit => "LimitError",
         Kind::Artifact => "ArtifactError",
+        Kind::Memory => return PyMemoryError::new_err(error.to_string()),
         Kind::Interrupted => return PyKeyboardInterrupt::new_err(error.what),
     };
     build(py, name, error).unwrap_or_else(|broken| broken)
@@ -36,6 +37,12 @@ fn build(py: Python<'_>, name: &str, error: Error) -> PyResult<PyErr> {
     options.set_item("byte", error.byte)?;
     let class = py.import("bytepair.errors")?.getattr(name)?;
     Ok(PyErr::from_value(class.call((error.what,), Some(&options))?))
+}
+
+/// MemoryError unless so many bytes can be had: for Python objects, whose makers would panic.
+#[inline]
+pub(crate) fn room(py: Python<'_>, bytes: usize) -> PyResult<()> {
+    memory::probe(bytes).map_err(|error| raise(py, error))
 }
 
 /// The same exception with the row of the batch.

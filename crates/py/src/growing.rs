@@ -9,6 +9,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::busy::{alone, shared};
 use crate::errors::raise;
+use crate::lists::string;
 use crate::options::{Added, OnInvalid, OwnedPolicy};
 use crate::run::detached;
 use crate::text::utf8;
@@ -138,7 +139,7 @@ impl Appender {
     /// The text so far, of whole characters.
     #[getter]
     fn text<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
-        Ok(PyString::new(slf.py(), shared(slf)?.inner.text()))
+        string(slf.py(), shared(slf)?.inner.text())
     }
 
     /// The start of a character whose end has not been appended.
@@ -206,7 +207,7 @@ impl Prepender {
     /// The text so far.
     #[getter]
     fn text<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
-        Ok(PyString::new(slf.py(), shared(slf)?.inner.text()))
+        string(slf.py(), shared(slf)?.inner.text())
     }
 }
 

@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList};
 
+use crate::lists::list;
+
 /// The number of ids on a page; a page is allocated when one of its ids is first needed.
 const PAGE: usize = 512;
 
@@ -38,7 +40,7 @@ impl Ints {
     }
 
     #[inline]
-    fn get<'py>(&self, py: Python<'py>, id: u32) -> Bound<'py, PyInt> {
+    pub(crate) fn get<'py>(&self, py: Python<'py>, id: u32) -> Bound<'py, PyInt> {
         if let Some((page, place)) = self.slot(py, id)
             && let Some(int) = page[place].get(py)
         {
@@ -73,7 +75,7 @@ impl Ints {
     ///
     /// Nine tenths of its time were waits for the slots and for the counts of references in the ints.
     pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
-        let ints = ids.iter().enumerate().map(|(at, &id)| {
+        list(py, ids.iter().enumerate(), |(at, &id)| {
             if let Some(&id) = ids.get(at + SLOTS_AHEAD)
                 && let Some((page, place)) = self.slot(py, id)
             {
@@ -85,8 +87,7 @@ impl Ints {
             {
                 prefetch_at(int.as_ptr());
             }
-            self.get(py, id)
-        });
-        PyList::new(py, ints)
+            Ok(self.get(py, id))
+        })
     }
 }

@@ -11,6 +11,7 @@
 )]
 
 mod align;
+mod allocator;
 mod arrays;
 mod buffer;
 mod busy;
@@ -27,7 +28,9 @@ mod errors;
 mod fit;
 mod growing;
 mod index;
+mod interpreters;
 mod ints;
+mod lists;
 mod locate;
 mod named;
 mod options;
@@ -98,7 +101,11 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::interpreters::refuse_others(module.py())?;
         limit_tier()?;
+        // Without it calls end as they would where there is none left.
+        let _ = bytepair_core::memory::hold();
+        crate::allocator::report_panics();
         crate::signals::listen();
         let versions = bytepair_core::unicode_versions().into_py_dict(module.py())?;
         module.add("UNICODE_VERSION", PyMappingProxy::new(module.py(), versions.as_mapping()))?;

@@ -8,13 +8,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::arrays::{FlatBatch, array, import_numpy};
+use crate::errors::room;
+use crate::lists::list;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
 use crate::run::run;
 use crate::tokenizer::CoreTokenizer;
 
 /// Ids, their places, the numbers of their pieces, and the surfaces of some.
-type LocatedRows<'py> = (Bound<'py, PyList>, Vec<(usize, usize)>, Vec<u32>, BTreeMap<usize, String>);
+type LocatedRows<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, BTreeMap<usize, String>);
 
 /// Intervals of the given text as ranges of bytes.
 fn in_bytes(text: &Readable<'_>, intervals: Vec<(usize, usize)>) -> PyResult<Vec<Range<usize>>> {
@@ -73,13 +75,13 @@ pub(crate) fn locate<'py>(
     let policy = OwnedPolicy::new(&tokenizer.inner, special, added)?;
     let text = Readable::new(text, errors)?;
     let located = run(py, text.text.len(), Threads::ALL, |_| tokenizer.inner.locate(&text.text, policy.borrowed()))?;
-    let ids: Vec<u32> = located.iter().map(|token| token.id).collect();
+    let ids = list(py, &located, |token| Ok(tokenizer.int(py, token.id)))?;
     let mut given = text.places();
-    let places = located.iter().map(|token| (given.given(token.start), given.given(token.end))).collect();
-    let words = located.iter().map(|token| token.word).collect();
+    let places = list(py, &located, |token| (given.given(token.start), given.given(token.end)).into_pyobject(py))?;
+    let words = list(py, &located, |token| Ok(token.word.into_pyobject(py)?))?;
     let surfaces = located.into_iter().enumerate();
     let surfaces = surfaces.filter_map(|(row, token)| Some((row, token.surface?.into_string()))).collect();
-    Ok((tokenizer.list(py, &ids)?, places, words, surfaces))
+    Ok((ids, places, words, surfaces))
 }
 
 /// The ids of a text in which only some parts may hold added tokens, with their places; errors as `Tokenizer.encode`.
@@ -113,11 +115,12 @@ pub(crate) fn locate_trusted<'py>(
     let text = Readable::new(text.as_any(), OnInvalid::Strict)?;
     let trusted = in_bytes(&text, trusted)?;
     let located = run(py, text.text.len(), Threads::ALL, |_| inner.locate_trusted(&text.text, &trusted))?;
+    room(py, located.len().saturating_mul(5 * size_of::<u32>()))?;
     let ids = located.iter().map(|token| token.id).collect();
     let mut given = text.places();
     let places = located.iter().flat_map(|token| [given.given(token.start), given.given(token.end)]);
     let places = places.map(|place| place.cast_signed() as i64).collect();
-    Ok((array(py, ids), array(py, places)))
+    Ok((array(py, ids)?, array(py, places)?))
 }
 
 /// The added tokens in a text, as (id, start, end) in characters; errors as `Tokenizer.encode`.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyString};
 
+use crate::lists::{bytes as made_bytes, string};
 use crate::options::OnInvalid;
 use crate::strings::exact;
 use crate::text::{Stored, invalid, is_high_surrogate, utf8};
@@ -35,7 +36,7 @@ impl<'a> Readable<'a> {
         let Ok(text) = given.cast::<PyString>() else { return Self::of_bytes(given, errors) };
         Ok(match Stored::of(text)? {
             Ok(Stored::Ascii(text)) => Self { text: Cow::Borrowed(text), units: Units::Same },
-            Ok(Stored::Units(units)) => Self { text: Cow::Owned(units.text()), units: Units::Characters },
+            Ok(stored) => Self { text: stored.utf8(text.py())?, units: Units::Characters },
             Err(error) => Self { text: Cow::Owned(invalid(text, error, errors)?), units: replaced_characters(given)? },
         })
     }
@@ -91,9 +92,9 @@ impl<'a> Readable<'a> {
         }
         let part = &self.text[range];
         Ok(if given.is_instance_of::<PyBytes>() {
-            PyBytes::new(py, part.as_bytes()).into_any()
+            made_bytes(py, part.as_bytes())?.into_any()
         } else {
-            PyString::new(py, part).into_any()
+            string(py, part)?.into_any()
         })
     }
 

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 
-use crate::errors::raise;
+use crate::errors::{raise, room};
 use crate::options::OnInvalid;
 use crate::strings::{OwnedName, exact};
 
@@ -73,10 +73,10 @@ impl<'a> Stored<'a> {
     }
 
     /// The text in UTF-8.
-    pub(crate) fn utf8(&self) -> Cow<'a, str> {
+    pub(crate) fn utf8(&self, py: Python<'_>) -> PyResult<Cow<'a, str>> {
         match self {
-            Self::Ascii(text) => Cow::Borrowed(text),
-            Self::Units(units) => Cow::Owned(units.text()),
+            Self::Ascii(text) => Ok(Cow::Borrowed(text)),
+            Self::Units(units) => Ok(Cow::Owned(units.text().map_err(|error| raise(py, error))?)),
         }
     }
 }
@@ -85,7 +85,7 @@ impl<'a> Stored<'a> {
 pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
     match text.cast::<PyString>() {
         Ok(text) => match Stored::of(text)? {
-            Ok(stored) => Ok(stored.utf8()),
+            Ok(stored) => stored.utf8(text.py()),
             Err(error) => invalid(text, error, on_invalid).map(Cow::Owned),
         },
         Err(_) => utf8_of_bytes(text, on_invalid),
@@ -107,7 +107,7 @@ pub(crate) fn invalid(text: &Bound<'_, PyString>, error: Error, on_invalid: OnIn
         OnInvalid::Strict => Err(raise(text.py(), error)),
         OnInvalid::Replace => {
             // As UTF-16, so that two halves of one character meet.
-            let halves = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
+            let halves = exact(text)?.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
             halves.call_method1("decode", ("utf-16-le", "replace"))?.extract()
         }
     }
@@ -162,6 +162,9 @@ pub(crate) fn moved(py: Python<'_>, error: PyErr, (bytes, characters): (usize, u
     error
 }
 
+/// The most that a text takes beside its bytes, in a batch of many.
+const BYTES_OF_A_TEXT: usize = 128;
+
 /// The texts of a call, kept alive while they are used.
 #[derive(Default)]
 pub(crate) struct Texts<'py> {
@@ -181,6 +184,8 @@ impl<'py> Texts<'py> {
         let mut all = Self::default();
         // A copy of a list, which nothing changes, is faster to go through than the list.
         if let Ok(list) = texts.cast_exact::<PyList>() {
+            // The copy, and what becomes of each text before any is encoded.
+            room(list.py(), list.len().saturating_mul(BYTES_OF_A_TEXT))?;
             let texts = list.to_tuple();
             all.parts.reserve(texts.len());
             texts.as_slice().iter().try_for_each(|text| all.push(text.clone()))?;

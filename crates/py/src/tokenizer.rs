@@ -15,13 +15,16 @@ use bytepair_core::vocab::Semantics;
 use bytepair_core::{Error, Kind, Tokenizer, Vocab};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList};
 
 use crate::columns::Columns;
-use crate::errors::{in_row, raise};
+use crate::errors::{in_row, raise, room};
 use crate::ints::{Ints, number};
 use crate::stages::parsed;
 use crate::strings::{Name, Names, OwnedName};
+
+/// So many ids are read, and Python looks at its signals.
+const IDS_TO_LISTEN: usize = 1 << 14;
 
 /// Content, id, special, single_word, lstrip, rstrip, normalized.
 type AddedRow = (OwnedName, u32, bool, bool, bool, bool, bool);
@@ -157,10 +160,21 @@ impl CoreTokenizer {
         self.ints.list(py, ids)
     }
 
+    /// The int object of an id.
+    pub(crate) fn int<'py>(&self, py: Python<'py>, id: u32) -> Bound<'py, PyInt> {
+        self.ints.get(py, id)
+    }
+
     /// Any iterable of ids as numbers, not yet checked against the vocabulary.
     pub(crate) fn ids_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
         let mut numbers = Vec::new();
         for (row, id) in ids.try_iter()?.enumerate() {
+            if numbers.len() == numbers.capacity() {
+                room(py, numbers.len().max(1) * 2 * size_of::<u32>())?;
+            }
+            if row.is_multiple_of(IDS_TO_LISTEN) {
+                py.check_signals()?;
+            }
             numbers.push(self.id_of(&id?).map_err(|error| in_row(py, error, row))?);
         }
         Ok(numbers)

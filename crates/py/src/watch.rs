@@ -6,13 +6,16 @@ use std::thread;
 use std::time::Duration;
 
 use bytepair_core::train::Progress;
-use bytepair_core::{Error, Kind, Result};
+use bytepair_core::{Error, Kind, Result, memory};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
 
 /// The longest delay before Ctrl-C is handled.
 const TICK: Duration = Duration::from_millis(50);
+
+/// The stack of a thread, and what it needs at once.
+const BYTES_OF_A_THREAD: usize = 4 << 20;
 
 /// Runs `job` with the interpreter released; calls `tell(done)` from time to time, and once at the end.
 pub(crate) fn watched<T: Send>(
@@ -44,10 +47,16 @@ pub(crate) fn beside<T: Send>(
     let outcome = py.detach(|| {
         thread::scope(|scope| {
             let (send, receive) = mpsc::channel();
-            let worker = scope.spawn(move || {
+            let work = move || {
                 // The receiver is there until this thread has ended.
                 let _ = send.send(job());
-            });
+            };
+            let started = memory::probe(BYTES_OF_A_THREAD)
+                .and_then(|()| thread::Builder::new().spawn_scoped(scope, work).map_err(|_| Error::memory()));
+            let worker = match started {
+                Ok(worker) => worker,
+                Err(error) => return Ok(Err(error)),
+            };
             loop {
                 match receive.recv_timeout(TICK) {
                     Ok(result) => return Ok(result),

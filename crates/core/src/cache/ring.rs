@@ -36,8 +36,13 @@ pub(super) struct Ring {
 
 impl Default for Ring {
     fn default() -> Self {
-        let most = bound::part(PARTS);
-        Self { bytes: Vec::with_capacity(most), size: FIRST.min(most), most, written: 0, taken: Taken::default() }
+        let (mut most, mut bytes) = (bound::part(PARTS), Vec::new());
+        // Most of it is not touched where little is seen, but it has to be there.
+        if bytes.try_reserve_exact(most).is_err() {
+            most = FIRST.min(most);
+            bytes.reserve_exact(most);
+        }
+        Self { bytes, size: FIRST.min(most), most, written: 0, taken: Taken::default() }
     }
 }
 

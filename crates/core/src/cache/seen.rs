@@ -125,7 +125,9 @@ struct Generation {
 
 impl Generation {
     fn new(most: usize, count: usize) -> Self {
-        Self { lines: Table::zeros(most), count, held: 0 }
+        // Where there is no memory for the most, what is in use now has to do.
+        let lines = Table::try_zeros(most).unwrap_or_else(|| Table::zeros(count));
+        Self { lines, count, held: 0 }
     }
 
     /// Whether it has three pieces for each four lines: with more, too many stand beside their lines.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::cache::part_counts::PartCounts;
 use crate::count::tail::Stages;
 use crate::encode::Count;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::pre_tokenize::PreTokenizer;
@@ -90,7 +90,7 @@ impl<'t> Counter<'t> {
     /// An error of a part of a text as the error of the text. Where text may be normalized it can have no place, or another
     /// one than in the part, so that the text is encoded for it.
     pub(super) fn as_of_whole(&self, error: Error, text: &str) -> Error {
-        if self.keeps_text || error.kind == Kind::Interrupted {
+        if self.keeps_text || error.kind.ends_the_call() {
             return error.placed(text);
         }
         self.count(text, 0..text.len(), As::Text).err().unwrap_or(error).placed(text)

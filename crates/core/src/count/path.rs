@@ -8,6 +8,8 @@
 //! Source: the README of the crate `bpe` (rust-gems), its interval encoding.
 
 use crate::error::Result;
+use crate::interrupt::Checks;
+use crate::memory::Room;
 use crate::merge::{self, Prefixes, Scratch};
 use crate::vocab::{Candidates, NONE, Vocab};
 
@@ -32,16 +34,20 @@ impl Path {
         let mut prefixes = Prefixes::default();
         prefixes.extend(vocab, piece, &mut Candidates::default())?;
         let parent = |length: usize| length - prefixes.last_token(vocab, length).len();
-        let mut walked = vec![(0, 1); piece.len() + 1];
+        let (mut walked, mut checks) = (Vec::new(), Checks::default());
+        walked.room(piece.len() + 1)?;
+        walked.resize(piece.len() + 1, (0, 1));
         for length in (1..=piece.len()).rev() {
+            checks.check()?;
             walked[parent(length)].1 += walked[length].1;
         }
         // Now the second is the size of the subtree; it becomes the place of the next child, and then the end.
         let size = walked[0].1;
         walked[0] = (0, 1);
         let mut ends = vec![size];
-        ends.reserve(piece.len());
+        ends.room(piece.len())?;
         for length in 1..=piece.len() {
+            checks.check()?;
             let (above, below) = (parent(length), walked[length].1);
             let number = walked[above].1;
             walked[above].1 += below;

@@ -4,7 +4,7 @@ use crate::count::counter::{As, Counter};
 use crate::count::head::{Buffers, FAULT, Head};
 use crate::count::marks::{Marks, Stamp};
 use crate::count::tail::Stages;
-use crate::error::{Kind, Result};
+use crate::error::Result;
 use crate::interrupt;
 use crate::merge;
 use crate::pipeline::{Cuts, Tokenizer};
@@ -138,7 +138,7 @@ impl Prepender {
             return Ok(());
         };
         let tokens = match counter.count(text, cut..text.len() - head.end, As::GoingOn) {
-            Err(error) if error.kind == Kind::Interrupted => return Err(error),
+            Err(error) if error.kind.ends_the_call() => return Err(error),
             tokens => tokens.unwrap_or(FAULT),
         };
         let (end, after) = (text.len() - cut, head.after.saturating_add(tokens));

@@ -6,10 +6,14 @@
 
 use crate::encode::{Compiled, Count};
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::merge::{self, Prefixes};
 use crate::model::WordRows;
 use crate::segment::Visit;
 use crate::vocab::Candidates;
+
+/// So many bytes, and it is asked whether they are still wanted.
+const AT_ONCE: usize = 1 << 14;
 
 /// The prefixes of one piece.
 #[derive(Default)]
@@ -62,6 +66,14 @@ impl Rows {
         if !Self::can(model) {
             return Ok(());
         }
+        let extended = self.extend_from(known, model, piece);
+        if extended.is_err() {
+            self.length = known;
+        }
+        extended
+    }
+
+    fn extend_from(&mut self, known: usize, model: &Compiled, piece: &str) -> Result<()> {
         let words = model.words();
         if self.hazard.is_none() && words.is_some() {
             let from = (known + 1).saturating_sub(model.longest_hazard());
@@ -70,10 +82,22 @@ impl Rows {
         if !model.vocab.is_empty() || words.is_none() {
             // A byte that has no token is found again by whoever counts it.
             let end = self.hazard.unwrap_or(piece.len());
-            let _ = self.bytes.extend(&model.vocab, &piece.as_bytes()[..end], &mut self.found);
+            if let Err(error) = self.bytes.extend(&model.vocab, &piece.as_bytes()[..end], &mut self.found)
+                && error.kind.ends_the_call()
+            {
+                return Err(error);
+            }
         }
         if let Some(words) = words.filter(|_| model.vocab.is_empty() || self.hazard.is_some()) {
-            self.words.extend(words, piece)?;
+            let mut end = known;
+            while end < piece.len() {
+                interrupt::check()?;
+                end = (end + AT_ONCE).min(piece.len());
+                while !piece.is_char_boundary(end) {
+                    end += 1;
+                }
+                self.words.extend(words, &piece[..end])?;
+            }
         }
         Ok(())
     }

@@ -7,6 +7,10 @@ mod text_maker;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use crate::error::Error;
+use crate::interrupt;
+use crate::memory::Room;
+
 pub(crate) use self::by_token::ByToken;
 pub(crate) use self::chain::minds_only_the_first;
 pub use self::chain::{TextDecoder, decode_tokens};
@@ -86,6 +90,35 @@ fn length(entry: Entry) -> u8 {
     (entry >> 120) as u8
 }
 
+/// So many ids, and it is asked whether their bytes are still wanted.
+const IDS_TO_ASK: usize = 64 * TOGETHER;
+
+/// Why ids have no bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undecoded {
+    /// The id at this place has no token.
+    NoToken(usize),
+    /// Another error: the work is no longer wanted, or there is not enough memory.
+    Other(Error),
+}
+
+impl From<Error> for Undecoded {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Undecoded {
+    /// The error, made by `no_token` of the place of an id that has none.
+    #[must_use]
+    pub fn error(self, no_token: impl FnOnce(usize) -> Error) -> Error {
+        match self {
+            Self::NoToken(place) => no_token(place),
+            Self::Other(error) => error,
+        }
+    }
+}
+
 /// Joins the bytes of tokens.
 pub struct Decoder<'a> {
     table: &'a TokenBytes,
@@ -99,18 +132,24 @@ pub struct Decoder<'a> {
 
 impl<'a> Decoder<'a> {
     pub(crate) fn new(table: &'a TokenBytes, ids: usize, skip_special_tokens: bool) -> Self {
-        // More than most ids need: untouched memory costs nothing.
-        let bytes = Vec::with_capacity(ids * 5 + TOGETHER.min(ids) * ENTRY);
+        // More than most ids need: untouched memory costs nothing. Where there is none for so many bytes, there may be for
+        // as many as there are.
+        let mut bytes = Vec::new();
+        let _ = bytes.try_reserve_exact(ids.saturating_mul(5).saturating_add(TOGETHER.min(ids) * ENTRY));
         Self { table, skip_special_tokens, bytes, end: 0, count: 0 }
     }
 
     /// Appends the bytes of some tokens.
     ///
     /// # Errors
-    /// The place, among all that came, of the first id that no token has.
-    pub fn push(&mut self, ids: &[u32]) -> Result<(), usize> {
+    /// The place, among all that came, of the first id that no token has; `Interrupted`, `Memory`.
+    pub fn push(&mut self, ids: &[u32]) -> Result<(), Undecoded> {
         let Self { table, skip_special_tokens, bytes, end, count } = self;
         for ids in ids.chunks(TOGETHER) {
+            if count.is_multiple_of(IDS_TO_ASK) && *count > 0 {
+                interrupt::check()?;
+            }
+            bytes.room((*end + ids.len() * ENTRY).saturating_sub(bytes.len()))?;
             bytes.resize(*end + ids.len() * ENTRY, 0);
             for (at, &id) in ids.iter().enumerate() {
                 let entry = table.entries.get(id as usize).copied().unwrap_or(0);
@@ -122,9 +161,10 @@ impl<'a> Decoder<'a> {
                     *end += usize::from(length);
                     continue;
                 }
-                let other = table.other(id, entry).ok_or(*count + at)?;
+                let other = table.other(id, entry).ok_or(Undecoded::NoToken(*count + at))?;
                 if !(other.special && *skip_special_tokens) {
                     bytes.truncate(*end);
+                    bytes.room(other.end - other.start + (ids.len() - at) * ENTRY)?;
                     bytes.extend_from_slice(&table.bytes[other.start..other.end]);
                     *end = bytes.len();
                     bytes.resize(*end + (ids.len() - at) * ENTRY, 0);
@@ -245,7 +285,7 @@ mod tests {
             for unknown in [1, 999, u32::MAX] {
                 if let Some(last) = ids.last_mut() {
                     *last = unknown;
-                    assert_eq!(Decoder::new(&table, 0, false).push(&ids), Err(length - 1));
+                    assert_eq!(Decoder::new(&table, 0, false).push(&ids), Err(Undecoded::NoToken(length - 1)));
                 }
             }
         }

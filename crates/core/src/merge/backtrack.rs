@@ -12,6 +12,7 @@
 
 use crate::error::Result;
 use crate::interrupt;
+use crate::memory::Room;
 use crate::merge::{FitBuffers, fit};
 use crate::vocab::{Candidates, NONE, Vocab};
 
@@ -32,11 +33,12 @@ pub(super) struct Buffers {
 /// Leaves the encoding of `piece` in `symbols`.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, `Memory`.
 pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols: &mut Vec<u32>) -> Result<()> {
     buffers.taken.clear();
     go_on(vocab, piece, 0, buffers)?;
     symbols.clear();
+    symbols.room(buffers.taken.len())?;
     symbols.extend(buffers.taken.iter().map(|&(symbol, _)| symbol));
     Ok(())
 }
@@ -45,11 +47,12 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols:
 /// those that lead on, and shorter ones.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, `Memory`.
 pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Buffers) -> Result<()> {
     let (tokens, rules) = (vocab.tokens(), vocab.rules());
     let Buffers { taken, dead, beginnings, fitting, looks } = buffers;
     dead.clear();
+    dead.room(piece.len() / 64 + 1)?;
     dead.resize(piece.len() / 64 + 1, 0);
     let mut last = taken.last().map_or(NONE, |&(symbol, _)| symbol);
     let mut below = usize::MAX;
@@ -76,6 +79,7 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
             }
         };
         if let Some((symbol, length)) = next {
+            taken.room(1)?;
             taken.push((symbol, length as u32));
             (last, at, below) = (symbol, at + length, usize::MAX);
         } else {

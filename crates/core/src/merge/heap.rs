@@ -8,7 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::Room;
 use crate::vocab::{NONE, Rules};
 
 /// No neighbour on this side.
@@ -44,6 +45,7 @@ pub(super) fn merge(
 ) -> Result<()> {
     let Buffers { nodes, queue } = buffers;
     nodes.clear();
+    nodes.room(symbols.len())?;
     nodes.extend((0..).zip(symbols.iter()).map(|(at, &symbol): (u32, _)| Node {
         symbol,
         previous: at.wrapping_sub(1),
@@ -54,7 +56,13 @@ pub(super) fn merge(
 
     let mut entries = std::mem::take(queue).into_vec();
     entries.clear();
-    entries.extend((0..nodes.len() as u32).filter_map(|at| entry(rules, nodes, at, limit)));
+    entries.room(nodes.len())?;
+    for at in 0..nodes.len() as u32 {
+        if (at as usize).is_multiple_of(ENTRIES) {
+            ask()?;
+        }
+        entries.extend(entry(rules, nodes, at, limit));
+    }
     *queue = BinaryHeap::from(entries);
 
     let mut taken = 0_usize;
@@ -76,6 +84,7 @@ pub(super) fn merge(
             node.previous = at;
         }
         let previous = nodes[at as usize].previous;
+        queue.try_reserve(2).map_err(|_| Error::memory())?;
         queue.extend([previous, at].into_iter().filter_map(|start| entry(rules, nodes, start, limit)));
     }
     symbols.clear();

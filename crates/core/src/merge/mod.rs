@@ -24,6 +24,7 @@ pub(crate) use self::fit::{Buffers as FitBuffers, fit};
 pub(crate) use self::prefixes::Prefixes;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
+use crate::memory::Room;
 use crate::vocab::{Candidates, FIRST, NO_ID, NONE, Vocab};
 
 /// Vocabularies with longer tokens, in bytes, are left to the heap: looking for tokens at each place of a long piece
@@ -76,7 +77,7 @@ pub struct Scratch {
 /// Time: linear in the piece; n log n for vocabularies with very long tokens.
 ///
 /// # Errors
-/// `Encode`, with the position in the piece, if one of its bytes has no token; `Interrupted`.
+/// `Encode`, with the position in the piece, if one of its bytes has no token; `Interrupted`; `Memory`.
 ///
 /// ```
 /// use bytepair_core::merge::{Scratch, encode};
@@ -169,6 +170,7 @@ impl Merger {
         let symbols = &mut scratch.symbols;
         symbols.clear();
         if matches!(self, Self::Naive | Self::Heap) {
+            symbols.room(piece.len())?;
             symbols.extend(piece.iter().map(|&byte| u32::from(byte)));
         }
         match self {
@@ -185,6 +187,7 @@ impl Merger {
                 return Ok(());
             }
         }
+        ids.room(symbols.len())?;
         ids.extend(symbols.iter().map(|&symbol| vocab.rules().id(symbol)));
         Ok(())
     }

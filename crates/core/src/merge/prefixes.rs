@@ -10,8 +10,13 @@
 //! the tokens that end at a place, here hashes do.
 
 use crate::error::Result;
+use crate::interrupt;
+use crate::memory::Room;
 use crate::merge::{FitBuffers, check, fit};
 use crate::vocab::{Candidates, NONE, Rolling, Vocab};
+
+/// So many prefixes, and it is asked whether they are still wanted.
+const LOOKS: usize = 1024;
 
 /// The prefixes of one piece, the empty one not among them.
 #[derive(Default)]
@@ -63,14 +68,21 @@ impl Prefixes {
     ///
     /// # Errors
     /// `Encode`, with the position in the piece, if one of its bytes has no token; the text before it is then known.
+    /// `Interrupted`, `Memory`; it can then go on from what is known.
     pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], candidates: &mut Candidates) -> Result<()> {
         let known = self.len();
         let checked = check(vocab, &piece[known..]).map_err(|error| error.shifted(known));
         let good = checked.as_ref().err().and_then(|error| error.byte).unwrap_or(piece.len());
         let (tokens, rules, endings) = (vocab.tokens(), vocab.rules(), vocab.endings());
+        self.rows.room(good.saturating_sub(known))?;
         let mut buffers = std::mem::take(&mut self.buffers);
-        self.rows.reserve(good.saturating_sub(known));
         for end in known + 1..=good {
+            if end.is_multiple_of(LOOKS)
+                && let Err(error) = interrupt::check()
+            {
+                self.buffers = buffers;
+                return Err(error);
+            }
             let prefix = &piece[..end];
             let mut made = |start: usize, symbol: u32| {
                 let fits = symbol != NONE && fit(vocab, self.last(start), symbol, &mut buffers);

@@ -12,6 +12,7 @@
 
 use crate::error::Result;
 use crate::interrupt;
+use crate::memory::Room;
 use crate::merge::short::Window;
 use crate::merge::{backtrack, fit};
 use crate::vocab::Vocab;
@@ -28,7 +29,7 @@ const IN_VAIN: usize = 4;
 /// Appends the ids of `piece`.
 ///
 /// # Errors
-/// `Interrupted`.
+/// `Interrupted`, `Memory`.
 pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffers, ids: &mut Vec<u32>) -> Result<()> {
     let rules = vocab.rules();
     buffers.taken.clear();
@@ -57,10 +58,12 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffer
             if end > window.kept() && !is_last {
                 break;
             }
+            taken.room(1)?;
             taken.push((symbol, (end - start) as u32));
             (symbol, start) = (next, end);
         }
         if is_last {
+            taken.room(1)?;
             taken.push((symbol, (piece.len() - start) as u32));
             at = piece.len();
             break;
@@ -74,6 +77,7 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffer
     if at < piece.len() {
         backtrack::go_on(vocab, piece, at, buffers)?;
     }
+    ids.room(buffers.taken.len())?;
     ids.extend(buffers.taken.iter().map(|&(symbol, _)| rules.id(symbol)));
     Ok(())
 }

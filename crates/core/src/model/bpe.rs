@@ -16,7 +16,8 @@ use super::splits::Splits;
 use super::token_table::{NONE, TokenTable};
 use super::{OnBytes, Random, Token};
 use crate::error::Result;
-use crate::interrupt;
+use crate::interrupt::{self, Checks};
+use crate::memory::Room;
 
 /// Pieces of more symbols are merged by a heap.
 const SCANNED: usize = 24;
@@ -89,10 +90,9 @@ impl Bpe {
             }
             return Ok(());
         }
-        self.symbols(piece, &mut buffers.symbols);
+        self.symbols(piece, &mut buffers.symbols)?;
         self.merge(buffers, interrupt::check)?;
-        self.put_out(piece, &buffers.symbols, out);
-        Ok(())
+        self.put_out(piece, &buffers.symbols, out)
     }
 
     /// Merges the symbols, unless `ask` has an error.
@@ -112,11 +112,10 @@ impl Bpe {
         buffers: &mut Buffers,
         out: &mut Vec<Token>,
     ) -> Result<()> {
-        self.symbols(piece, &mut buffers.symbols);
+        self.symbols(piece, &mut buffers.symbols)?;
         let skip = || random.fraction() < dropout;
         buffers.list.merge(&mut buffers.symbols, |left, right| self.pair(left, right), skip, interrupt::check)?;
-        self.put_out(piece, &buffers.symbols, out);
-        Ok(())
+        self.put_out(piece, &buffers.symbols, out)
     }
 
     /// The same over bytes, where bytes would do the same.
@@ -140,10 +139,14 @@ impl Bpe {
     }
 
     /// The initial symbols.
-    fn symbols(&self, piece: &str, symbols: &mut Vec<Symbol>) {
+    fn symbols(&self, piece: &str, symbols: &mut Vec<Symbol>) -> Result<()> {
         symbols.clear();
+        let mut checks = Checks::default();
         let mut unknown: Option<Symbol> = None;
         for (at, character) in piece.char_indices() {
+            checks.check()?;
+            // At most its bytes, with a prefix and a suffix, and the unknown ones before it.
+            symbols.room(2 + character.len_utf8() + self.prefix.len() + self.suffix.len())?;
             let length = character.len_utf8() as u32;
             let (inner, last) = (at > 0, at + character.len_utf8() == piece.len());
             let token = self.token(character, inner, last);
@@ -159,6 +162,7 @@ impl Bpe {
             }
         }
         symbols.extend(unknown);
+        Ok(())
     }
 
     /// The token of a character at its place in the piece, or [`NONE`].
@@ -234,12 +238,14 @@ impl Bpe {
 
     /// Symbols as tokens, one behind the other. What is spelled beyond the piece (bytes of a prefix or suffix) ends
     /// with it.
-    fn put_out(&self, piece: &str, symbols: &[Symbol], out: &mut Vec<Token>) {
+    fn put_out(&self, piece: &str, symbols: &[Symbol], out: &mut Vec<Token>) -> Result<()> {
+        out.room(symbols.len())?;
         let (length, mut at) = (piece.len() as u64, 0_u64);
         out.extend(symbols.iter().map(|symbol| {
             let start = at.min(length) as u32;
             at += u64::from(symbol.length);
             Token { id: self.table.id(symbol.token), start, end: at.min(length) as u32 }
         }));
+        Ok(())
     }
 }

@@ -8,6 +8,7 @@ use super::Random;
 use super::list::{List, Symbol};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
+use crate::memory::Room;
 use crate::vocab::{NO_ID, Vocab};
 
 /// Appends the ids of a piece, merged from its bytes with dropout: 0 merges as without it, 1 not at all.
@@ -39,7 +40,8 @@ pub fn encode_bytes_with_dropout(
 ) -> Result<()> {
     check(dropout)?;
     super::check_length(piece.len())?;
-    let mut symbols = Vec::with_capacity(piece.len());
+    let mut symbols = Vec::new();
+    symbols.room(piece.len())?;
     for (at, &byte) in piece.iter().enumerate() {
         let token = vocab.byte_id(byte);
         if token == NO_ID {
@@ -50,6 +52,7 @@ pub fn encode_bytes_with_dropout(
     }
     let pair = |left, right| vocab.merge(left, right).map(|merge| (merge.rank, merge.id));
     List::default().merge(&mut symbols, pair, || random.fraction() < dropout, interrupt::check)?;
+    ids.room(symbols.len())?;
     ids.extend(symbols.iter().map(|symbol| symbol.token));
     Ok(())
 }

@@ -6,7 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::Room;
 
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
@@ -51,6 +52,7 @@ impl List {
     ) -> Result<()> {
         let Self { nodes, queue, skipped } = self;
         nodes.clear();
+        nodes.room(symbols.len())?;
         nodes.extend((0..).zip(symbols.iter()).map(|(at, symbol): (u32, _)| Node {
             token: symbol.token,
             previous: at.wrapping_sub(1),
@@ -62,7 +64,13 @@ impl List {
 
         let mut entries = std::mem::take(queue).into_vec();
         entries.clear();
-        entries.extend((0..nodes.len() as u32).filter_map(|at| Some(entry(at, candidate(nodes, at, &pair)?.0))));
+        entries.room(nodes.len())?;
+        for at in 0..nodes.len() as u32 {
+            if (at as usize).is_multiple_of(ENTRIES) {
+                ask()?;
+            }
+            entries.extend(candidate(nodes, at, &pair).map(|(rank, _)| entry(at, rank)));
+        }
         *queue = BinaryHeap::from(entries);
         skipped.clear();
 
@@ -73,9 +81,11 @@ impl List {
                 ask()?;
             }
             if skip() {
+                skipped.room(1)?;
                 skipped.push(top);
                 continue;
             }
+            queue.try_reserve(skipped.len() + 2).map_err(|_| Error::memory())?;
             queue.extend(skipped.drain(..));
             let (rank, at) = ((top.0 >> 32) as u32, top.0 as u32);
             let Some((_, product)) = candidate(nodes, at, &pair).filter(|&(now, _)| now == rank) else { continue };

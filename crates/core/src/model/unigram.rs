@@ -27,7 +27,8 @@ use super::token_table::{NONE, TokenTable, format};
 use super::trie::Trie;
 use super::{Random, Token, no_unk};
 use crate::error::Result;
-use crate::interrupt;
+use crate::interrupt::{self, Checks};
+use crate::memory::Room;
 
 /// How much less an unknown character scores than the worst token.
 const PENALTY: f64 = 10.0;
@@ -180,6 +181,7 @@ impl Unigram {
     pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
         let best = &mut buffers.best;
         best.clear();
+        best.room(piece.len() + 1)?;
         best.resize(piece.len() + 1, NOT_YET);
         buffers.offsets.clear();
         let bytes = piece.as_bytes();
@@ -238,12 +240,12 @@ impl Unigram {
         let mut end = bytes.len();
         while end > 0 {
             let Best { start, token, .. } = best[end];
+            buffers.steps.room(1)?;
             buffers.steps.push(Step { token, start, end: end as u32 });
             end = start as usize;
         }
         buffers.steps.reverse();
-        self.put_out(piece, &buffers.steps, out);
-        Ok(())
+        self.put_out(piece, &buffers.steps, out)
     }
 
     pub(super) fn sample(
@@ -254,11 +256,12 @@ impl Unigram {
         buffers: &mut Buffers,
         out: &mut Vec<Token>,
     ) -> Result<()> {
-        let bytes = piece.as_bytes();
+        let (bytes, mut checks) = (piece.as_bytes(), Checks::default());
         let Buffers { rests, steps, choices, states, .. } = buffers;
         let long = self.long_backward()?;
         states.clear();
         if let Some(long) = long {
+            states.room(bytes.len())?;
             states.resize(bytes.len(), ROOT);
             let mut at = ROOT;
             for (&byte, state) in bytes.iter().zip(states.iter_mut()).rev() {
@@ -268,9 +271,11 @@ impl Unigram {
         }
         let long = long.map(|long| (long, states.as_slice()));
         rests.clear();
+        rests.room(bytes.len() + 1)?;
         rests.resize(bytes.len() + 1, f64::NEG_INFINITY);
         rests[bytes.len()] = 0.0;
         for (start, _) in piece.char_indices().rev() {
+            checks.check()?;
             self.choices(bytes, start, long, alpha, rests, choices);
             let most = choices.iter().map(|choice| choice.1).fold(f64::NEG_INFINITY, f64::max);
             if most > f64::NEG_INFINITY {
@@ -285,6 +290,7 @@ impl Unigram {
         steps.clear();
         let mut start = 0;
         while start < bytes.len() {
+            checks.check()?;
             self.choices(bytes, start, long, alpha, rests, choices);
             let mut left = random.fraction();
             let mut chosen = None;
@@ -296,11 +302,11 @@ impl Unigram {
                 }
             }
             let Some(step) = chosen else { return Err(no_unk(piece, start)) };
+            steps.room(1)?;
             steps.push(step);
             start = step.end as usize;
         }
-        self.put_out(piece, steps, out);
-        Ok(())
+        self.put_out(piece, steps, out)
     }
 
     /// The tokens that begin at a place, and the log of their weight with all that can come after them.
@@ -391,7 +397,8 @@ impl Unigram {
     }
 
     /// Steps as tokens; those that are unknown, one behind the other, together.
-    fn put_out(&self, piece: &str, steps: &[Step], out: &mut Vec<Token>) {
+    fn put_out(&self, piece: &str, steps: &[Step], out: &mut Vec<Token>) -> Result<()> {
+        out.room(steps.len())?;
         let mut steps = steps.iter().copied().peekable();
         while let Some(Step { token, start, mut end }) = steps.next() {
             if Some(token) != self.unk {
@@ -406,11 +413,13 @@ impl Unigram {
                 out.push(Token { id: self.table.id(token), start, end });
             } else if let Some(tokens) = self.bytes.as_deref().filter(|&tokens| all_there(tokens, text)) {
                 let token = |byte: u8| self.table.id(tokens[usize::from(byte)]);
+                out.room(text.len())?;
                 out.extend(text.bytes().map(|byte| Token { id: token(byte), start, end }));
             } else {
                 out.push(Token { id: self.table.id(token), start, end });
             }
         }
+        Ok(())
     }
 }
 

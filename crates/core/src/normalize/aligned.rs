@@ -11,6 +11,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
+use crate::interrupt::Checks;
+use crate::memory::{self, Room};
 
 /// How many times as long as it was a text may become.
 ///
@@ -63,18 +65,18 @@ impl Aligned {
     ///
     /// # Errors
     /// `Encode`, if the text is longer than 4 GiB.
-    pub fn traced(text: impl Into<String>) -> Result<Self> {
-        let text = text.into();
+    pub fn traced(text: &str) -> Result<Self> {
         if u32::try_from(text.len()).is_err() {
             let what = format!("offsets were requested for a text of {} bytes", text.len());
             return Err(Error::new(Kind::Encode, what).remedy("pass texts of at most 4 GiB"));
         }
-        let mut origins = Vec::with_capacity(text.len());
+        let mut origins = Vec::new();
+        origins.room(text.len())?;
         for (at, character) in text.char_indices() {
             let origin = (at as u32, (at + character.len_utf8()) as u32);
             origins.extend(std::iter::repeat_n(origin, character.len_utf8()));
         }
-        Ok(Self { original_len: text.len(), text, origins: Some(origins) })
+        Ok(Self { original_len: text.len(), text: memory::copy(text)?, origins: Some(origins) })
     }
 
     /// The text as it is now.
@@ -117,9 +119,14 @@ impl Aligned {
     }
 
     /// A part of the text, its origins counted as before.
-    pub(crate) fn part(&self, range: Range<usize>) -> Self {
-        let origins = self.origins.as_ref().and_then(|origins| origins.get(range.clone())).map(<[Origin]>::to_vec);
-        Self { text: self.text.get(range).unwrap_or_default().to_owned(), origins, original_len: self.original_len }
+    pub(crate) fn part(&self, range: Range<usize>) -> Result<Self> {
+        let mut origins = self.origins.as_ref().map(|_| Vec::new());
+        if let (Some(part), Some(all)) = (&mut origins, self.origins.as_ref().and_then(|all| all.get(range.clone()))) {
+            part.room(all.len())?;
+            part.extend_from_slice(all);
+        }
+        let text = memory::copy(self.text.get(range).unwrap_or_default())?;
+        Ok(Self { text, origins, original_len: self.original_len })
     }
 
     /// Whether the byte at `start` came from the beginning of the original text.
@@ -146,8 +153,9 @@ impl Aligned {
 
     /// Changes the text by `edit`.
     pub(crate) fn rewrite(&mut self, edit: impl FnOnce(&mut Edit<'_>) -> Result<()>) -> Result<()> {
-        let mut made = self.edit();
+        let mut made = self.edit().asking();
         edit(&mut made)?;
+        made.check()?;
         if let Some((text, origins)) = made.finish() {
             self.replace(text, origins);
         }
@@ -169,26 +177,73 @@ pub(crate) struct Edit<'a> {
     traced: Vec<Origin>,
     /// How long the new text may become.
     most: usize,
+    /// Asks whether the text is still wanted, if the caller looks at what came of it.
+    checks: Option<Checks>,
+    /// Why nothing is written any more.
+    failed: Option<Error>,
 }
 
 impl<'a> Edit<'a> {
     pub(crate) fn new(old: &'a str, origins: Option<&'a [Origin]>, most: usize) -> Self {
-        Self { old, origins, from: 0, at: 0, text: String::new(), traced: Vec::new(), most }
+        Self { old, origins, from: 0, at: 0, text: String::new(), traced: Vec::new(), most, checks: None, failed: None }
     }
 
-    /// How many bytes the new text may have. Passes of which one place can become much look at it as they go, and all
-    /// are checked when they end.
-    pub(crate) fn most(&self) -> usize {
-        self.most
+    /// The same, which ends early where it is no longer wanted, or lacks memory; [`Edit::check`] then has the error.
+    pub(crate) fn asking(self) -> Self {
+        Self { checks: Some(Checks::default()), ..self }
+    }
+
+    /// Why the pass ended early, if it did.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    /// Whether a pass that writes a text of its own, which has this length by now, goes on.
+    #[inline]
+    pub(crate) fn goes_on(&mut self, length: usize) -> bool {
+        length <= self.most && self.may_write(0)
+    }
+
+    /// Ends a piece, which began at `start`, at the end of what is written.
+    pub(crate) fn cut(&mut self, pieces: &mut Vec<Range<usize>>, start: usize) {
+        if self.checks.is_some()
+            && let Err(error) = pieces.room(1)
+        {
+            self.failed = Some(error);
+            return;
+        }
+        pieces.push(start..self.len());
+    }
+
+    /// A text of its own with room for so many bytes; where there is none, the pass ends.
+    pub(crate) fn room_for(&mut self, bytes: usize) -> String {
+        let mut text = String::new();
+        if self.checks.is_some() {
+            self.failed = text.room(bytes).err();
+        }
+        text
+    }
+
+    /// Whether so much may be written: there is room, and the text is still wanted.
+    #[inline]
+    fn may_write(&mut self, more: usize) -> bool {
+        let Some(checks) = &mut self.checks else { return true };
+        if self.failed.is_some() {
+            return false;
+        }
+        let traced = if self.origins.is_some() { more } else { 0 };
+        let room = checks.check().and_then(|()| self.text.room(more)).and_then(|()| self.traced.room(traced));
+        room.map_err(|error| self.failed = Some(error)).is_ok()
     }
 
     /// Whether the new text is not too long yet.
     pub(crate) fn fits(&self) -> bool {
-        self.len() <= self.most
+        self.len() <= self.most && self.failed.is_none()
     }
 
     /// Refuses a new text that is too long.
     pub(crate) fn check_length(&self) -> Result<()> {
+        self.check()?;
         if self.fits() { Ok(()) } else { Err(grows_too_long(self.most)) }
     }
 
@@ -209,6 +264,11 @@ impl<'a> Edit<'a> {
 
     fn flush(&mut self) {
         if self.from < self.at {
+            let first = if self.text.is_empty() { self.old.len() } else { self.at - self.from };
+            if !self.may_write(first) {
+                self.from = self.at;
+                return;
+            }
             if self.text.is_empty() {
                 self.text.reserve(self.old.len());
             }
@@ -238,6 +298,10 @@ impl<'a> Edit<'a> {
     #[inline]
     pub(crate) fn put(&mut self, character: char, to: usize) {
         self.flush();
+        if !self.may_write(character.len_utf8()) {
+            (self.at, self.from) = (to, to);
+            return;
+        }
         if let Some(origins) = self.origins {
             let origin = origins.get(self.at).copied().unwrap_or_default();
             self.traced.extend(std::iter::repeat_n(origin, character.len_utf8()));
@@ -251,6 +315,9 @@ impl<'a> Edit<'a> {
     #[inline]
     pub(crate) fn insert(&mut self, text: &str) {
         self.flush();
+        if !self.may_write(text.len()) {
+            return;
+        }
         self.text.push_str(text);
         if let Some(origins) = self.origins {
             let origin = self.at.checked_sub(1).and_then(|before| origins.get(before)).copied().unwrap_or_default();
@@ -279,7 +346,12 @@ impl<'a> Edit<'a> {
     /// Applies changes in the form of `tokenizers`: a character and 1 if it is inserted, 0 if it takes the place of the
     /// next one, less if it takes also the place of so many more.
     pub(crate) fn transform(&mut self, changes: impl Iterator<Item = (char, isize)>) {
-        changes.for_each(|(character, change)| self.change(character, change));
+        for (character, change) in changes {
+            if !self.fits() {
+                break;
+            }
+            self.change(character, change);
+        }
         self.skip(self.old.len());
     }
 

@@ -107,7 +107,7 @@ impl Normalizer {
         {
             return Ok(new);
         }
-        let mut edit = Edit::new(text, None, most);
+        let mut edit = Edit::new(text, None, most).asking();
         self.run(&mut edit)?;
         Ok(edit.into_text())
     }

@@ -234,8 +234,9 @@ impl Replace {
 
     /// The text with all matches replaced, which has at most `most` bytes; None if nothing is.
     pub(crate) fn replaced(&self, text: &str, most: usize) -> Result<Option<String>> {
-        let mut edit = Edit::new(text, None, most);
+        let mut edit = Edit::new(text, None, most).asking();
         self.run(&mut edit)?;
+        edit.check()?;
         Ok(edit.finish().map(|(text, _)| text))
     }
 }

@@ -129,7 +129,7 @@ impl SentencePiece {
         }
         let mut out =
             Written::<false> { text: String::with_capacity(text.len() + text.len() / 2 + 3), from: Vec::new() };
-        self.run(text, &mut out, usize::MAX);
+        self.run(text, &mut out, |_| true);
         Cow::Owned(out.text)
     }
 
@@ -146,12 +146,12 @@ impl SentencePiece {
     /// ```
     #[must_use]
     pub fn apply_with_places(&self, text: &str) -> (String, Vec<usize>) {
-        self.placed(text, usize::MAX)
+        self.placed(text, |_| true)
     }
 
-    fn placed(&self, text: &str, most: usize) -> (String, Vec<usize>) {
+    fn placed(&self, text: &str, goes_on: impl FnMut(usize) -> bool) -> (String, Vec<usize>) {
         let mut out = Written::<true> { text: String::new(), from: Vec::new() };
-        let end = self.run(text, &mut out, most);
+        let end = self.run(text, &mut out, goes_on);
         out.from.push(end);
         (out.text, out.from)
     }
@@ -163,13 +163,12 @@ impl SentencePiece {
         }
         if !edit.is_traced() {
             let text = edit.old();
-            let mut out =
-                Written::<false> { text: String::with_capacity(text.len() + text.len() / 2 + 3), from: Vec::new() };
-            self.run(text, &mut out, edit.most());
+            let mut out = Written::<false> { text: edit.room_for(text.len() + text.len() / 2 + 3), from: Vec::new() };
+            self.run(text, &mut out, |length| edit.goes_on(length));
             return edit.take_all(Aligned::plain(out.text));
         }
         let mut aligned = edit.rest();
-        let (text, from) = self.placed(edit.old(), edit.most());
+        let (text, from) = self.placed(edit.old(), |length| edit.goes_on(length));
         let old = aligned.origins().unwrap_or_default();
         let behind = old.last().map_or(0, |origin| origin.1);
         let origin = |start: usize, end: usize| {
@@ -256,8 +255,13 @@ impl SentencePiece {
         if self.space == BLANK { '\u{2581}' } else { ' ' }
     }
 
-    /// Writes the normalized text, and stops once it has more than `most` bytes; returns where its original ends.
-    fn run<const PLACES: bool>(&self, text: &str, out: &mut Written<PLACES>, most: usize) -> usize {
+    /// Writes the normalized text as long as it `goes_on` at that length; returns where its original ends.
+    fn run<const PLACES: bool>(
+        &self,
+        text: &str,
+        out: &mut Written<PLACES>,
+        mut goes_on: impl FnMut(usize) -> bool,
+    ) -> usize {
         let bytes = text.as_bytes();
         let mut at = 0;
         if self.squeeze && !self.goes_on {
@@ -273,7 +277,7 @@ impl SentencePiece {
         }
         let mut after_space = self.squeeze && !self.goes_on;
         while at < bytes.len() {
-            if out.text.len() > most {
+            if !goes_on(out.text.len()) {
                 return at;
             }
             let run = self.plain_run(bytes, at);

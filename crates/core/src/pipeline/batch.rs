@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::encode::{Count, Sink};
 use crate::error::{Error, Kind, Result};
 use crate::large_pages;
+use crate::memory::Room;
 use crate::parallel;
 use crate::pipeline::{Span, Tokenizer};
 use crate::segment::{Part, Policy};
@@ -90,22 +91,29 @@ pub trait Gather: Sink + Default + Send {
     /// How many ids it was given.
     fn total(&self) -> usize;
     /// Takes over what `other` was given, after its own.
-    fn absorb(&mut self, other: &mut Self);
+    ///
+    /// # Errors
+    /// `Memory`.
+    fn absorb(&mut self, other: &mut Self) -> Result<()>;
 }
 
 impl Gather for Vec<u32> {
     fn expect(&mut self, bytes: usize) {
         // More than most texts need: untouched memory costs nothing.
-        self.reserve(bytes / 3 + 8);
-        large_pages::ask(self);
+        // Where there is no memory for so many, there may be for as many as there are.
+        if self.try_reserve(bytes / 3 + 8).is_ok() {
+            large_pages::ask(self);
+        }
     }
 
     fn total(&self) -> usize {
         self.len()
     }
 
-    fn absorb(&mut self, other: &mut Self) {
+    fn absorb(&mut self, other: &mut Self) -> Result<()> {
+        self.room(other.len())?;
         self.append(other);
+        Ok(())
     }
 }
 
@@ -116,8 +124,9 @@ impl Gather for Count {
         self.0 as usize
     }
 
-    fn absorb(&mut self, other: &mut Self) {
+    fn absorb(&mut self, other: &mut Self) -> Result<()> {
         self.0 += std::mem::take(&mut other.0);
+        Ok(())
     }
 }
 
@@ -162,22 +171,25 @@ struct Gathered<S> {
 
 impl<S: Gather> Gathered<S> {
     /// Takes a chunk and leaves it empty.
-    fn take(&mut self, number: usize, chunk: &mut Chunk<S>) {
+    fn take(&mut self, number: usize, chunk: &mut Chunk<S>) -> Result<()> {
         if number > self.next {
             self.waiting.insert(number, std::mem::take(chunk));
-            return;
+            return Ok(());
         }
-        self.append(chunk);
+        self.append(chunk)?;
         while let Some(mut chunk) = self.waiting.remove(&self.next) {
-            self.append(&mut chunk);
+            self.append(&mut chunk)?;
         }
+        Ok(())
     }
 
-    fn append(&mut self, chunk: &mut Chunk<S>) {
+    fn append(&mut self, chunk: &mut Chunk<S>) -> Result<()> {
         let before = self.whole.sink.total();
+        self.whole.ends.room(chunk.ends.len())?;
         self.whole.ends.extend(chunk.ends.drain(..).map(|end| before + end));
-        self.whole.sink.absorb(&mut chunk.sink);
+        self.whole.sink.absorb(&mut chunk.sink)?;
         self.next += 1;
+        Ok(())
     }
 }
 
@@ -281,7 +293,7 @@ impl Tokenizer {
             Err(fault) => *fault,
         };
         match fault {
-            Fault::Error { error, cut } if !cut || error.kind == Kind::Interrupted => return Err(error.row(row)),
+            Fault::Error { error, cut } if !cut || error.kind.ends_the_call() => return Err(error.row(row)),
             _ => {}
         }
         // An error in a part may be due to the cut, or not be the first error in the text.
@@ -372,8 +384,14 @@ impl Tokenizer {
                     encoded.map_err(|fault| (*row, fault))
                 }
             };
-            match done {
-                Ok(()) => lock(&gathered).take(number, chunk),
+            let taken = match done {
+                Ok(()) => lock(&gathered)
+                    .take(number, chunk)
+                    .map_err(|error| (tasks[number].row(), Fault::Error { error, cut: false })),
+                Err(fault) => Err(fault),
+            };
+            match taken {
+                Ok(()) => {}
                 Err((row, found)) => {
                     let mut fault = lock(&fault);
                     if faulty_row.fetch_min(row, Ordering::Relaxed) > row {
@@ -400,7 +418,7 @@ impl Tokenizer {
     ) -> Result<()> {
         let Chunk { sink, ends } = chunk;
         let mut encoder = self.encoder(sink, run.stop);
-        ends.reserve(rows.len());
+        ends.room(rows.len())?;
         for row in rows {
             self.encode_spans_with(batch.row(row), policy, &mut encoder).map_err(|error| error.row(row))?;
             ends.push(encoder.sink.total());
@@ -422,7 +440,7 @@ impl Tokenizer {
         for part in parts {
             match part {
                 Part::Added { id, end } => {
-                    encoder.sink.take(&[*id]);
+                    encoder.sink.take(&[*id]).map_err(|error| Fault::Error { error, cut: false })?;
                     at = *end;
                 }
                 Part::Pieces { stretch, range } => {

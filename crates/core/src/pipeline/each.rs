@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::error::{Error, Kind, Result};
+use crate::encode::Sink;
+use crate::error::{Error, Result};
+use crate::memory::Room;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
 use crate::utf8::OnInvalid;
@@ -57,17 +59,18 @@ impl Tokenizer {
     ) -> Result<Each> {
         let mut each = Each::default();
         // More than most texts need: untouched memory costs nothing.
-        let (rows, bytes) = texts.clone().fold((0, 0), |(rows, bytes), text| (rows + 1, bytes + text.len()));
-        each.ids.reserve(bytes / 3 + 8 + rows * (frame.prefix.len() + frame.suffix.len()));
-        each.ends.reserve(rows);
+        let (rows, bytes) = texts.clone().fold((0_usize, 0), |(rows, bytes), text| (rows + 1, bytes + text.len()));
+        let framed = rows.saturating_mul(frame.prefix.len().saturating_add(frame.suffix.len()));
+        each.ids.room(framed.saturating_add(bytes / 3 + 8))?;
+        each.ends.room(rows)?;
         let mut encoder = self.encoder(&mut each.ids, stop);
         for (row, text) in texts.enumerate() {
             let before = encoder.sink.len();
-            encoder.sink.extend_from_slice(frame.prefix);
+            encoder.sink.take(frame.prefix)?;
             let walked = on_invalid.text(text).and_then(|text| self.segmenter().walk(&text, policy, &mut encoder));
             match walked {
-                Ok(()) => encoder.sink.extend_from_slice(frame.suffix),
-                Err(error) if error.kind == Kind::Interrupted => return Err(error),
+                Ok(()) => encoder.sink.take(frame.suffix)?,
+                Err(error) if error.kind.ends_the_call() => return Err(error),
                 Err(error) => {
                     encoder.sink.truncate(before);
                     each.faults.push(error.row(row));
@@ -84,6 +87,7 @@ impl Tokenizer {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use crate::error::Kind;
     use crate::pipeline::Parts;
     use crate::segment::Steps;
     use crate::split::{Pattern, names};

@@ -35,7 +35,7 @@ impl Tokenizer {
     ) -> Result<S> {
         let characters = units.characters();
         if characters <= 2 * block {
-            return self.encode_whole(&[Span::Text(&units.text())], policy, run);
+            return self.encode_whole(&[Span::Text(&units.text()?)], policy, run);
         }
         let mut sink = S::default();
         sink.expect(units.bytes());
@@ -64,8 +64,7 @@ impl Tokenizer {
         if run.threads(text.len(), 1) > 1 && self.segmenter().steps().keep_text() {
             let block = Batch::of_single(vec![Span::Text(text)]);
             let mut ids: S = self.gather(&block, policy, run).map_err(|error| Error { row: None, ..error })?.sink;
-            sink.absorb(&mut ids);
-            return Ok(());
+            return sink.absorb(&mut ids);
         }
         walk(self, policy, text, is_first, run.stop, sink)
     }

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use crate::encode::Borrowed;
 use crate::error::Result;
+use crate::interrupt::{self, Checks};
+use crate::memory::Room;
 use crate::model::{Token, WordModel};
 use crate::normalize::Aligned;
 use crate::pipeline::Tokenizer;
@@ -100,8 +102,15 @@ impl Tokenizer {
     fn locate_admitted(&self, text: &str, admitted: Admitted) -> Result<Vec<Located>> {
         let segmenter = self.segmenter();
         let borrowed = self.model().borrow();
-        let mut locating =
-            Locating { tokenizer: self, admitted, borrowed, found: Vec::new(), word: 0, located: Vec::new() };
+        let mut locating = Locating {
+            tokenizer: self,
+            admitted,
+            borrowed,
+            found: Vec::new(),
+            word: 0,
+            located: Vec::new(),
+            checks: Checks::default(),
+        };
         admitted
             .each(segmenter.matcher(admitted.policy()), text, Clone::clone, |part, range| match part {
                 Some(token) => {
@@ -177,6 +186,7 @@ struct Locating<'t> {
     found: Vec<Token>,
     word: u32,
     located: Vec<Located>,
+    checks: Checks,
 }
 
 impl Locating<'_> {
@@ -203,7 +213,7 @@ impl Locating<'_> {
                     return Ok(());
                 }
                 let at_start = base == 0 && text.starts_original(range.start);
-                self.pieces(&segmenter.pre_tokenize(text.part(range), at_start)?, base)
+                self.pieces(&segmenter.pre_tokenize(text.part(range)?, at_start)?, base)
             },
         )
     }
@@ -217,8 +227,9 @@ impl Locating<'_> {
         };
         let patterns = self.tokenizer.segmenter().patterns();
         for piece in &cut.pieces {
+            interrupt::check()?;
             let (base_word, at) = (self.word, piece.start as u32);
-            let located = &mut self.located;
+            let (located, checks) = (&mut self.located, &mut self.checks);
             let mut place = |token: Token, piece: u32| {
                 let range = (at + token.start) as usize..(at + token.end) as usize;
                 let surface = unknown.filter(|&id| id == token.id).and_then(|_| text.get(range.clone())).map(Box::from);
@@ -226,7 +237,9 @@ impl Locating<'_> {
                 let (start, end) = (base + origin.start, base + origin.end);
                 // Where a model of characters is cut by a pattern, that is for speed alone.
                 let word = base_word + if bytes_are_tokens { piece } else { 0 };
+                located.room(1)?;
                 located.push(Located { id: token.id, start, end, word, surface });
+                checks.check()
             };
             let inside = &text[piece.clone()];
             let pieces = if let Some(pieces) = self.borrowed.all_tokens(inside, patterns, &mut place)? {
@@ -234,12 +247,16 @@ impl Locating<'_> {
             } else if patterns.is_empty() {
                 self.found.clear();
                 self.borrowed.tokens(inside, &mut self.found)?;
-                self.found.iter().for_each(|&token| place(token, 0));
+                for &token in &self.found {
+                    place(token, 0)?;
+                }
                 1
             } else {
                 let mut tokens = Tokens { borrowed: &mut self.borrowed, at: 0, piece: 0, found: Vec::new() };
                 self.tokenizer.segmenter().walk_patterns(inside, &mut tokens)?;
-                tokens.found.into_iter().for_each(|(token, piece)| place(token, piece));
+                for (token, piece) in tokens.found {
+                    place(token, piece)?;
+                }
                 tokens.piece
             };
             self.word += if bytes_are_tokens { pieces } else { 1 };
@@ -261,6 +278,7 @@ impl Visit for Tokens<'_, '_> {
         let at = self.at as u32;
         let mut tokens = Vec::new();
         self.borrowed.tokens(piece, &mut tokens)?;
+        self.found.room(tokens.len())?;
         let placed = |token: Token| (Token { start: token.start + at, end: token.end + at, ..token }, self.piece);
         self.found.extend(tokens.into_iter().map(placed));
         self.at += piece.len();

@@ -5,6 +5,8 @@
 
 use crate::encode::{Compiled, Sink};
 use crate::error::{Error, Kind, Result};
+use crate::interrupt;
+use crate::memory::Room;
 use crate::model::{Random, Scratch, Token, encode_bytes_with_dropout};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Visit};
@@ -55,6 +57,7 @@ struct Pieces<'a, S> {
 
 impl<S: Sink> Visit for Pieces<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
+        interrupt::check()?;
         let Self { model, draw, random, scratch, tokens, ids, sink } = self;
         ids.clear();
         tokens.clear();
@@ -69,13 +72,12 @@ impl<S: Sink> Visit for Pieces<'_, S> {
                     .remedy("use dropout"));
             }
         }
+        ids.room(tokens.len())?;
         ids.extend(tokens.iter().map(|token| token.id));
-        sink.take(ids);
-        Ok(())
+        sink.take(ids)
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
-        self.sink.take(&[token.id]);
-        Ok(())
+        self.sink.take(&[token.id])
     }
 }

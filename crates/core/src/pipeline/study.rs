@@ -73,12 +73,10 @@ impl<S: Sink> Visit for Pieces<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         self.ids.clear();
         encode_piece(self.vocab, self.merger, piece.as_bytes(), self.scratch, &mut self.ids)?;
-        self.sink.take(&self.ids);
-        Ok(())
+        self.sink.take(&self.ids)
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
-        self.sink.take(&[token.id]);
-        Ok(())
+        self.sink.take(&[token.id])
     }
 }

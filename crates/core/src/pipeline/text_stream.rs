@@ -43,7 +43,7 @@ impl TextStream {
             if skip_special && tokenizer.is_special(id) { Cow::Borrowed(&b""[..]) } else { tokenizer.decoded(token) }
         } else {
             let mut decoder = tokenizer.decoder(ids.len(), skip_special);
-            decoder.push(ids).map_err(|row| tokenizer.invalid_id(ids[row]).row(row))?;
+            decoder.push(ids).map_err(|lack| lack.error(|row| tokenizer.invalid_id(ids[row]).row(row)))?;
             Cow::Owned(decoder.finish())
         };
         let text = match bytes {

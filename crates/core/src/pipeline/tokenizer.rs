@@ -16,6 +16,8 @@ use crate::decode::{Decoder, TextDecoder, TokenBytes};
 use crate::encode::{Compiled, Encoder, Sink};
 use crate::error::{Error, Kind, Result};
 use crate::files::Columns;
+use crate::interrupt;
+use crate::memory::Room;
 use crate::model::{OnBytes, WordModel};
 use crate::normalize;
 use crate::segment::{Policy, Segmenter, Steps, Visit};
@@ -119,6 +121,8 @@ pub struct Tokenizer {
 /// Keeps the text of each segment.
 impl Visit for Vec<String> {
     fn piece(&mut self, piece: &str) -> Result<()> {
+        interrupt::check()?;
+        self.room(1)?;
         self.push(piece.to_owned());
         Ok(())
     }
@@ -385,7 +389,7 @@ impl Tokenizer {
                     .remedy("pass it as plain text, or use one of tok.special_tokens")
             })?;
             self.encode_run(&joined, Stretch { right: Some(token), ..run }, policy, encoder)?;
-            encoder.sink.take(&[token.id]);
+            encoder.sink.take(&[token.id])?;
             joined.push_str(content);
             run = Stretch { start: joined.len(), left: Some(token), right: None };
         }
@@ -427,7 +431,7 @@ impl Tokenizer {
             return self.decode_text(ids, skip_special_tokens).map(String::into_bytes);
         }
         let mut decoder = self.decoder(ids.len(), skip_special_tokens);
-        decoder.push(ids).map_err(|row| self.invalid_id(ids[row]).row(row))?;
+        decoder.push(ids).map_err(|lack| lack.error(|row| self.invalid_id(ids[row]).row(row)))?;
         Ok(self.without_prefix(decoder.finish()))
     }
 
@@ -450,7 +454,8 @@ impl Tokenizer {
                     text = maker.text(vec![String::from_utf8_lossy(token).into_owned()])?;
                 }
             }
-            decoder.push(rest).map_err(|row| self.invalid_id(rest[row]).row(before.len() + row))?;
+            let no_token = |row: usize| self.invalid_id(rest[row]).row(before.len() + row);
+            decoder.push(rest).map_err(|lack| lack.error(no_token))?;
             let rest = decoder.finish();
             text.push_str(&String::from_utf8_lossy(&rest));
             return Ok(text);

@@ -63,8 +63,8 @@ impl ByteLevel {
                     edit.insert_char(first);
                 }
                 edit.keep(piece.end);
-                pieces.push(start..edit.len());
-            });
+                edit.cut(pieces, start);
+            })?;
         }
         if let Some(matches) = &self.matches {
             text.cut(|text, piece, pieces| behavior::split(matches, Behavior::Isolated, false, text, piece, pieces))?;
@@ -72,9 +72,8 @@ impl ByteLevel {
         text.respell(|edit, piece, pieces| {
             let start = edit.len();
             spell(edit, piece.end);
-            pieces.push(start..edit.len());
-        });
-        Ok(())
+            edit.cut(pieces, start);
+        })
     }
 }
 

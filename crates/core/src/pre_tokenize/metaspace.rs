@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::PreTokenized;
 use crate::edge::Between;
+use crate::error;
 
 /// Where a mark is put in front.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl Metaspace {
         if character == ' ' { self.replacement } else { character }
     }
 
-    pub(super) fn apply(self, text: &mut PreTokenized, at_start: bool) {
+    pub(super) fn apply(self, text: &mut PreTokenized, at_start: bool) -> error::Result<()> {
         let origins = text.text.origins().map(|origins| origins.iter().take_while(|origin| origin.0 == 0).count());
         // The pieces that start before this place begin with the original text.
         let begin = match (self.scheme, origins) {
@@ -127,7 +128,7 @@ impl Metaspace {
                 edit.keep(place);
                 if found == ' ' || found == self.replacement {
                     if self.split && start < edit.len() {
-                        pieces.push(start..edit.len());
+                        edit.cut(pieces, start);
                         start = edit.len();
                     }
                     if found == ' ' && self.replacement != ' ' {
@@ -138,7 +139,7 @@ impl Metaspace {
                 edit.keep(at);
             }
             edit.keep(piece.end);
-            pieces.push(start..edit.len());
-        });
+            edit.cut(pieces, start);
+        })
     }
 }

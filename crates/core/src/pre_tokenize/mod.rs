@@ -79,15 +79,16 @@ impl PreTokenized {
 
     /// Spells each piece otherwise; `spell` edits the text up to the end of the piece and appends the pieces that it
     /// becomes. What lies between the pieces goes.
-    fn respell(&mut self, mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>)) {
+    fn respell(&mut self, mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>)) -> Result<()> {
         self.spare.clear();
-        let mut edit = self.text.edit();
+        let mut edit = self.text.edit().asking();
         for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
             if edit.at() < piece.start {
                 edit.skip(piece.start);
             }
             spell(&mut edit, piece.clone(), &mut self.spare);
         }
+        edit.check()?;
         let all = edit.old().len();
         if edit.at() < all {
             edit.skip(all);
@@ -96,6 +97,7 @@ impl PreTokenized {
             self.text.replace(text, origins);
         }
         std::mem::swap(&mut self.pieces, &mut self.spare);
+        Ok(())
     }
 }
 
@@ -165,7 +167,7 @@ impl PreTokenizer {
                 Ok(())
             }),
             Step::Metaspace(metaspace) => {
-                metaspace.apply(text, at_start);
+                metaspace.apply(text, at_start)?;
                 text.text.check_length()
             }
             Step::UnicodeScripts => text.cut(|text, piece, pieces| {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 pub(crate) use self::policy::admit;
 pub use self::policy::{Policy, Treat};
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 use crate::normalize::Aligned;
 use crate::normalize::{self, Normalizer};
 use crate::pre_tokenize::{PreTokenized, PreTokenizer, needs_origins};
@@ -498,7 +499,7 @@ impl Segmenter {
                 return visitor.added(token, &text.text()[range]);
             }
             let at_start = at_start && text.starts_original(range.start);
-            let cut = self.pre_tokenize(text.part(range), at_start)?;
+            let cut = self.pre_tokenize(text.part(range)?, at_start)?;
             cut.texts().try_for_each(|piece| walk_pieces(piece, &self.steps.patterns, visitor))
         });
         walked.map_err(unplaced)
@@ -508,7 +509,7 @@ impl Segmenter {
     fn walk_plain(&self, text: &str, at_start: bool, visitor: &mut impl Visit) -> Result<()> {
         let Steps { prefix_space, pre_tokenizers, patterns, .. } = &self.steps;
         if !pre_tokenizers.is_empty() {
-            let cut = self.pre_tokenize(Aligned::plain(text), at_start)?;
+            let cut = self.pre_tokenize(Aligned::plain(memory::copy(text)?), at_start)?;
             return cut.texts().try_for_each(|piece| walk_pieces(piece, patterns, visitor)).map_err(unplaced);
         }
         if *prefix_space && !text.starts_with(' ') {

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::encode::Sink;
 use crate::error::{Error, Result};
+use crate::memory::Room;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
 use crate::units::Units;
@@ -80,6 +81,7 @@ impl EncodeStream {
         stop: Option<&AtomicBool>,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        self.text.room(part.len())?;
         self.text.push_str(part);
         let encode = |text: &str, is_first| walk(tokenizer, policy, text, is_first, stop, sink);
         self.advance(tokenizer, policy, usize::MAX, encode)
@@ -95,7 +97,7 @@ impl EncodeStream {
         near: usize,
         encode: impl FnOnce(&str, bool) -> Result<()>,
     ) -> Result<()> {
-        units.append(range, &mut self.text);
+        units.append(range, &mut self.text)?;
         self.advance(tokenizer, policy, near, encode)
     }
 
@@ -134,6 +136,7 @@ impl EncodeStream {
         let part = if joined.is_empty() {
             part
         } else {
+            joined.room(part.len())?;
             joined.extend_from_slice(part);
             &joined
         };

@@ -1,0 +1,107 @@
+"""Calls under a limit of memory end in the right answer or in MemoryError, never in a signal, a panic or a hang."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of address space, and forks")
+
+# A call is made in a child that may take so many bytes more than there are, for some limits from too little to enough.
+CODE = r"""
+import os, resource, select, signal, sys, time
+import numpy as np
+import bytepair as bp
+from bytepair import lowlevel
+
+counts = {"low low": 5, "lower": 3, "slowest": 2}
+TOKENIZERS = {
+    "pattern": lambda: bp.train(counts, vocab_size=262, split="gpt2"),
+    "one piece": lambda: bp.train(counts, vocab_size=262, split="none"),
+}
+tok = TOKENIZERS[sys.argv[1]]()
+text = "slower lowest " * (6 * 2**20 // 14)
+many = ["slower low", "lowest of all"] * (6 * 2**20 // 46)
+some = tok.encode("slower lowest ")
+few = some * (6 * 2**20 // 14)
+ids = np.array(few, np.uint32)
+
+def grown():
+    appender = tok.appender()
+    appender.append(text)
+    return appender.count(), len(appender.text)
+
+CALLS = {
+    "encode": lambda: (len(ids := tok.encode(text)), sum(ids)),
+    "encode_array": lambda: int(tok.encode_array(text).sum()),
+    "encode_array by one": lambda: int(tok.encode_array(text, threads=1).sum()),
+    "encode_batch": lambda: sum(map(len, tok.encode_batch(many))),
+    "encode_batch of long ones": lambda: sum(tok.encode_batch([text, text])[1]),
+    "encode_batch_array": lambda: int(tok.encode_batch_array(many).ids.sum()),
+    "count": lambda: tok.count(text),
+    "count_batch": lambda: sum(tok.count_batch(many)),
+    "decode": lambda: tok.decode(few).count("low"),
+    "decode of an array": lambda: tok.decode(ids).count("low"),
+    "decode_bytes": lambda: len(tok.decode_bytes(ids)),
+    "decode_batch": lambda: [len(t) for t in tok.decode_batch([few, few])],
+    "locate": lambda: lowlevel.locate(tok, text)[1][-1],
+    "chunks": lambda: len(tok.chunks(text, 1000)),
+    "fit": lambda: len(tok.fit(text, len(few) // 2)),
+    "fit_batch": lambda: [len(t) for t in tok.fit_batch([text, text], len(few) // 2)],
+    "index": lambda: tok.index(text).count(3, 300),
+    "pieces": lambda: len(tok.pieces(text)),
+    "appender": grown,
+    "encode_parts": lambda: sum(map(len, tok.encode_parts([text, text]))),
+    "decode_stream": lambda: len(tok.decode_stream().push(few)),
+    "train": lambda: len(bp.train(iter([text]), vocab_size=260, split="gpt2")),
+}
+
+def size():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+def with_room(call, room):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if room:
+            limit = size() + room
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        try:
+            said = repr(call()).encode()
+        except MemoryError:
+            said = b"memory"
+        except BaseException as error:
+            said = type(error).__name__.encode()
+        os.write(writing, said)
+        os._exit(0)
+    os.close(writing)
+    ready, _, _ = select.select([reading], [], [], 120)
+    said = os.read(reading, 100).decode() if ready else "hangs"
+    os.close(reading)
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return said or f"ended by {os.waitstatus_to_exitcode(status)}"
+
+for name in sys.argv[2:] or CALLS:
+    # In a child as well: what it frees would be there for the others.
+    right = with_room(CALLS[name], 0)
+    ends = {room: with_room(CALLS[name], room << 20) for room in (1, 20, 60, 4000)}
+    bad = {room: end for room, end in ends.items() if end not in (right, "memory")}
+    print(f"{name}: {right} {bad}" if bad else name, *("r" if end == right else "m" for end in ends.values()))
+"""
+
+
+@pytest.mark.parametrize("kind", ["pattern", "one piece"])
+def test_a_call_without_memory_raises_memory_error(kind: str) -> None:
+    done = subprocess.run([sys.executable, "-c", CODE, kind], capture_output=True, text=True, check=False, timeout=900)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert not [line for line in lines if ": " in line], done.stderr[-2000:]
+    # The limits are such that some calls lack memory, and some do not.
+    assert any("m" in line.split()[-4:] for line in lines)
+    assert all(line.endswith(" r") for line in lines)
