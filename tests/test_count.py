@@ -179,7 +179,7 @@ def test_a_mapped_file_is_counted_like_its_bytes(split: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("side", ["lstrip", "rstrip"])
 def test_white_space_that_an_added_token_takes_in_has_no_ids_of_its_own(side: str) -> None:
     plain = tokenizer("gpt2")
-    tok = bp.Tokenizer(plain.spec.replace(added_tokens=(bp.AddedToken("<m>", 10_000, **{side: True}),)))
+    tok = bp.Tokenizer(plain.spec.replace(added_tokens=(bp.AddedToken("<m>", 10_000, special=False, **{side: True}),)))
     for text in (" " * 2000 + "<m>", "<m>" + " " * 2000, "a" + " " * 2000 + "<m>b"):
         tokens = tok.count(text)
         assert tok.count_until(text, tokens) == tokens
