@@ -280,7 +280,8 @@ def saved(row: Row, tok: bp.Tokenizer, peer: Peer, file: Path, texts: dict[str, 
             row.differ("saved", kept.name, (), ())
         return
     kept = tok.save(folder / ("tokenizer.model" if isinstance(peer, SentencePiece) else "json"))[0]
-    again = type(peer)(kept)
+    make: Any = type(peer)
+    again = make(kept)
     if bp.Tokenizer.from_file(kept) != tok:
         row.differ("saved", kept.name, (), ())
     for text in texts.values():

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bytepair as bp
 from benchmarks import pages
-from benchmarks.families import DOCUMENT, FAMILIES, PEERS, Family, Tokenizers
+from benchmarks.families import DOCUMENT, FAMILIES, PEERS, Family, Tiktoken, Tokenizers
 from bytepair import lowlevel
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ class Both:
         if isinstance(self.peer, Tokenizers):
             os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
             return [list(e.ids) for e in self.peer.inner.encode_batch_fast(texts, add_special_tokens=False)]
+        if isinstance(self.peer, Tiktoken):
+            return self.peer.inner.encode_ordinary_batch(texts, num_threads=threads)
         return list(self.peer.inner.encode(texts, num_threads=threads))
 
 

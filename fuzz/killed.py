@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import bytepair as bp
 from bytepair import files
@@ -43,7 +44,7 @@ def kill(folder: Path, format: str, both: list[bp.Tokenizer], seconds: float) ->
 
 def held(folder: Path, format: str, both: list[bp.Tokenizer]) -> str:
     """What a folder holds: one of two tokenizers, or nothing that can be loaded."""
-    options = {"split": "gpt2"} if format in DROP else {}
+    options: dict[str, Any] = {"split": "gpt2"} if format in DROP else {}
     try:
         found = bp.load(folder, **options)
     except bp.IntegrityError:

@@ -1,6 +1,6 @@
 //! Memory that grows with the input: it is asked for, and an error where there is none.
 //!
-//! Large buffers grow by [`Room`]. What allocates many small things cannot fail in Rust; for these there is a reserve, which an
+//! Large buffers grow by `Room`. What allocates many small things cannot fail in Rust; for these there is a reserve, which an
 //! allocator that has nothing left gives back to the system ([`spend`]). Work that [`crate::interrupt::check`]s then ends with an
 //! error, unless the reserve can be had again.
 

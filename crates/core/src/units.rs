@@ -315,8 +315,8 @@ mod tests {
                         assert_eq!((units.text().unwrap(), units.characters()), (text.clone(), length));
                         // In two parts, behind something else.
                         let mut joined = "é".to_owned();
-                        units.append(0..at, &mut joined);
-                        units.append(at..length, &mut joined);
+                        units.append(0..at, &mut joined).unwrap();
+                        units.append(at..length, &mut joined).unwrap();
                         assert_eq!(joined, format!("é{text}"));
                     });
                 }

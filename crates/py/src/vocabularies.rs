@@ -77,9 +77,10 @@ impl JsonMerges {
     /// The same as `json.loads` returns it.
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let merges = self.merges.iter().map(|(left, right)| {
-            Ok(match self.are_lists {
-                true => PyList::new(py, [left, right])?.into_any(),
-                false => PyString::new(py, &format!("{left} {right}")).into_any(),
+            Ok(if self.are_lists {
+                PyList::new(py, [left, right])?.into_any()
+            } else {
+                PyString::new(py, &format!("{left} {right}")).into_any()
             })
         });
         PyList::new(py, merges.collect::<PyResult<Vec<_>>>()?)

@@ -168,7 +168,7 @@ def test_so_many_requests_are_answered_at_a_time() -> None:
         sent.append(message.get("status", 0))
 
     async def run() -> None:
-        bounded = app._Bounded(slow, 2)  # type: ignore[arg-type]
+        bounded = app._Bounded(slow, 2)
         scope = {"type": "http", "method": "GET", "headers": []}
         waiting = [asyncio.create_task(bounded(scope, None, send)) for _ in range(2)]  # type: ignore[arg-type]
         await asyncio.sleep(0)
