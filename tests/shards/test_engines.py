@@ -166,7 +166,7 @@ def test_an_engine_whose_package_is_missing_names_it(
     name: str, tmp_path: Path, tokenizer: bp.Tokenizer, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, {"ray": "ray", "spark": "pyspark"}[name], None)
-    with pytest.raises(CorpusError, match=rf"pip install 'bytepair\[{name}\]'"):
+    with pytest.raises(CorpusError, match=rf"pip install '{'ray' if name == 'ray' else 'pyspark'}\W"):
         bp.shard(source, tokenizer, tmp_path / "out", engine=name)
 
 

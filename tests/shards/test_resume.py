@@ -39,6 +39,7 @@ given = json.loads(sys.argv[1])
 if not given["processes"]:
     encoding_task._BATCH_BYTES, spooling._HELD_BYTES, shuffling._BATCH_BYTES = given["sizes"]
 left = given["steps"]
+tok = bp.Tokenizer.from_file(given["tokenizer"])
 
 def killing(real):
     def step(*arguments, **options):
@@ -53,7 +54,6 @@ if left:
     # Calls that change names or wait for the disk: all moments between two of them are equivalent.
     for name in ("fsync", "replace", "rename", "unlink", "rmdir", "mkdir", "open"):
         setattr(os, name, killing(getattr(os, name)))
-tok = bp.Tokenizer.from_file(given["tokenizer"])
 print("ready", flush=True)
 sys.stdin.readline()
 engine = Local(2, processes=given["processes"])

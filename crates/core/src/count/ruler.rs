@@ -9,6 +9,7 @@ use crate::count::counter::{As, Counter};
 use crate::count::stretch::{Fit, Stretch};
 use crate::encode::{Count, Encoder};
 use crate::error::Result;
+use crate::memory::Room;
 use crate::pipeline::Cuts;
 use crate::segment::Visit;
 use crate::split::Pattern;
@@ -93,7 +94,10 @@ impl Ruler {
             let walked = segmenter.walk_as_is(&text[part], counter.policy, &mut marking);
             return walked.map_err(|error| error.shifted(start));
         }
-        self.mark_parts(counter, text, part, before).map(|marks| self.marks.extend(marks))
+        let marks = self.mark_parts(counter, text, part, before)?;
+        self.marks.room(marks.len())?;
+        self.marks.extend(marks);
+        Ok(())
     }
 
     /// The marks of a part of the text between cuts, before which the text has so many ids, by counting the parts between the
@@ -107,7 +111,7 @@ impl Ruler {
             if place == part.end || !is_passed && ascending.is_cut(text, place) {
                 let what = if self.begins && start == 0 { As::Text } else { As::GoingOn };
                 sum += counter.count(text, start..place, what)?;
-                marks.push((place, sum));
+                push(&mut marks, (place, sum))?;
                 start = place;
             }
         }
@@ -268,6 +272,12 @@ impl Ruler {
     }
 }
 
+fn push(marks: &mut Vec<(usize, u64)>, mark: (usize, u64)) -> Result<()> {
+    marks.room(1)?;
+    marks.push(mark);
+    Ok(())
+}
+
 /// Fewer bytes than so many ids usually have.
 fn bytes_for(ids: u64) -> usize {
     ids.saturating_mul(3).clamp(LEAST as u64, AT_ONCE as u64) as usize
@@ -285,40 +295,39 @@ struct Marking<'a, 't> {
 
 impl Marking<'_, '_> {
     /// Goes on to the end of a piece or token.
-    fn mark(&mut self, at: usize) {
+    fn mark(&mut self, at: usize) -> Result<()> {
         self.at = at;
         if at == self.end || self.cuts.is_cut(self.text, at) {
-            self.marks.push((at, self.encoder.sink.0));
+            push(self.marks, (at, self.encoder.sink.0))?;
         }
+        Ok(())
     }
 }
 
 impl Visit for Marking<'_, '_> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         self.encoder.piece(piece)?;
-        self.mark(self.at + piece.len());
-        Ok(())
+        self.mark(self.at + piece.len())
     }
 
     fn added(&mut self, token: &AddedToken, text: &str) -> Result<()> {
         self.encoder.added(token, text)?;
-        self.mark(self.at + text.len());
-        Ok(())
+        self.mark(self.at + text.len())
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], _: Range<usize>) -> Result<usize> {
         let Self { text: whole, encoder, at, end, marks, cuts } = self;
-        let (start, mut sum) = (*at, encoder.sink.0);
+        let (start, mut sum, mut marked) = (*at, encoder.sink.0, Ok(()));
         let counted = encoder.count_pieces(text, pattern, inner, |piece_end, count| {
             sum += count;
             let place = start + piece_end;
-            if place == *end || cuts.is_cut(whole, place) {
-                marks.push((place, sum));
+            if marked.is_ok() && (place == *end || cuts.is_cut(whole, place)) {
+                marked = push(marks, (place, sum));
             }
         });
         encoder.sink.0 = sum;
         *at = start + text.len();
-        counted.map(|()| text.len())
+        counted.and(marked).map(|()| text.len())
     }
 }
 
