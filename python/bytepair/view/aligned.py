@@ -34,9 +34,9 @@ def text(alignment: Alignment, given: str | bytes, a: Tokenizer, b: Tokenizer) -
         >>> import bytepair as bp
         >>> a, b = (bp.train({"low": 5, "er": 4}, vocab_size=size) for size in (258, 259))
         >>> print(text(bp.align("lower", a, b), "lower", a, b), end="")
-           text  A        B
-           low   low      low
-        *  er    e | r    er
+           text  A      B
+           low   low    low
+        *  er    e | r  er
         2 groups, 1 of them one to one; 3 tokens of A, 2 of B
     """
     data = given.encode() if isinstance(given, str) else given
