@@ -99,7 +99,7 @@ def prepare(row: File, data: Path, work: Path) -> Path:
 
 
 def calls(row: File, path: Path, data: Path) -> tuple[Callable[[], list[int]], Callable[[], list[int]]]:
-    """What is timed, by bytepair and by the peer: to load the file and to encode the sample."""
+    """The timed work of bytepair and of the peer: the file is loaded and the sample encoded."""
     if row.origin == "sentencepiece":
         import sentencepiece
 

@@ -1,8 +1,9 @@
-"""A small tokenizer with chat markers, special and not."""
+"""A small tokenizer with chat markers, special and not; the templates that sweeps draw from."""
 
 from __future__ import annotations
 
 import pytest
+from fuzz.chat_templates import NAMES, Subject, subjects
 
 import bytepair as bp
 
@@ -16,3 +17,11 @@ def chat_tok() -> bp.Tokenizer:
     ids = range(tok.vocab_size, tok.vocab_size + len(MARKS))
     added = [bp.AddedToken(mark, id, special="think" not in mark) for mark, id in zip(MARKS, ids, strict=True)]
     return bp.Tokenizer(tok.spec.replace(added_tokens=tuple(added)))
+
+
+@pytest.fixture(params=NAMES)
+def subject(request: pytest.FixtureRequest) -> Subject:
+    name = str(request.param)
+    if name not in subjects():
+        pytest.skip(f"the template of {name} is not there")
+    return subjects()[name]

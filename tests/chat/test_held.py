@@ -9,7 +9,7 @@ import random
 
 import pytest
 from fuzz.case import case
-from fuzz.chat_templates import NAMES, Subject, subjects
+from fuzz.chat_templates import Subject, subjects
 from fuzz.chats import check_rendering, conversation, given_to, template_of
 from fuzz.encoded_chats import check_attack, check_escape, check_labels, check_reserved, vocabulary_for
 
@@ -21,14 +21,6 @@ from tests.conftest import WHOLE
 CONVERSATIONS = 10_000 if WHOLE else 16
 ATTACKS = 100_000 if WHOLE else 240
 BYTES = bp.train({"a": 1}, vocab_size=256)
-
-
-@pytest.fixture(params=NAMES)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    name = str(request.param)
-    if name not in subjects():
-        pytest.skip(f"the template of {name} is not there")
-    return subjects()[name]
 
 
 def test_conversations(subject: Subject) -> None:

@@ -20,14 +20,6 @@ FIELDS: tuple[bool | str, ...] = (True, True, "reasoning_content", "thinking")
 CONVERSATIONS = 2_000 if WHOLE else 6
 
 
-@pytest.fixture(params=NAMES)
-def subject(request: pytest.FixtureRequest) -> Subject:
-    name = str(request.param)
-    if name not in subjects():
-        pytest.skip(f"the template of {name} is not there")
-    return subjects()[name]
-
-
 def test_a_message_is_continued_as_in_transformers(subject: Subject) -> None:
     """Text, or a refusal of both."""
     continued = 0

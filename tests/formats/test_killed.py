@@ -23,7 +23,8 @@ import bytepair as bp
 from bytepair import files
 
 folder, stop, kill = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "kill"
-tok = bp.train({"lower": 5}, vocab_size=260)
+eos = sys.argv[4] or None
+tok = bp.train({"lower": 5}, vocab_size=260, eos=eos)
 steps = 0
 
 def counted(real):
@@ -39,13 +40,13 @@ def counted(real):
     return step
 
 os.fsync, Path.replace, Path.unlink, Path.chmod = map(counted, (os.fsync, Path.replace, Path.unlink, Path.chmod))
-tok.save(folder, "vocab+merges", drop=("split",))
+tok.save(folder) if eos else tok.save(folder, "vocab+merges", drop=("split",))
 print("saved", steps)
 """
 
 
-def child(folder: Path, stop: int, how: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CHILD, str(folder), str(stop), how]
+def child(folder: Path, stop: int, how: str, eos: str = "") -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CHILD, str(folder), str(stop), how, eos]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -80,6 +81,25 @@ def test_a_kill_at_any_step_of_a_save_loses_nothing_and_the_next_save_sweeps(tmp
     assert max(came) == 3
     # Between the renames there are files of two tokenizers.
     assert mixed == 2
+
+
+def test_a_kill_leaves_no_tokenizer_with_the_roles_of_another(tmp_path: Path) -> None:
+    found: set[str | None] = set()
+    for stop in range(1, 100):
+        folder = tmp_path / str(stop)
+        bp.train({"low": 5}, vocab_size=258, eos="<e>").save(folder)
+        writer = child(folder, stop, "kill", "</s>")
+        writer.communicate()
+        try:
+            tok = bp.load(folder)
+        except bp.IntegrityError:
+            found.add(None)
+        else:
+            assert (tok.eos_token, tok.vocab_size) in (("<e>", 258), ("</s>", 260)), stop
+            found.add(tok.eos_token)
+        if writer.returncode == 0:
+            break
+    assert found == {"<e>", None, "</s>"}
 
 
 def test_a_save_does_not_sweep_what_another_one_is_writing(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ impl Unit for u32 {
     const MOST: usize = 4;
 }
 
-/// What a pass over units finds.
+/// The result of a pass over units.
 struct Measured {
     /// The bytes of UTF-8, if all units are characters.
     bytes: usize,

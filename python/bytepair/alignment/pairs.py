@@ -67,7 +67,7 @@ class Pairs:
     """
 
     def __init__(self, a: Tokenizer, b: Tokenizer, pairs: Mapping[str, str]) -> None:
-        self._a, self._pairs = a, dict(pairs)
+        self._a, self.pairs = a, dict(pairs)
         for name, tokenizer, tokens in (("a", a, pairs.keys()), ("b", b, pairs.values())):
             known = {token.content for token in tokenizer.spec.added_tokens}
             for token in tokens:
@@ -79,14 +79,14 @@ class Pairs:
 
     def allow_a(self, special: Special) -> Special:
         """How `a` treats special tokens, where a call says `special`."""
-        return self._allow(special, self._pairs.keys())
+        return self._allow(special, self.pairs.keys())
 
     def allow_b(self, special: Special) -> Special:
         """How `b` does."""
-        return self._allow(special, self._pairs.values())
+        return self._allow(special, self.pairs.values())
 
     def _allow(self, special: Special, tokens: Collection[str]) -> Special:
-        if not self._pairs or special == "allow":
+        if not self.pairs or special == "allow":
             return special
         if special == "text":
             raise ValueError('special="text" makes no tokens of special ones; pass pairs without it')
@@ -94,7 +94,7 @@ class Pairs:
 
     def replace(self, texts: list[bytes]) -> tuple[list[bytes], Moves | None]:
         """The texts with each token replaced, and where that was; None if nothing was."""
-        if not self._pairs:
+        if not self.pairs:
             return texts, None
         contents = {token.id: token.content for token in self._a.spec.added_tokens}
         replaced, before, after, bases = [], [], [], []
@@ -105,7 +105,7 @@ class Pairs:
             parts: list[bytes] = []
             at = size_before = size_after = 0
             for id, start, end in _core.find_added(self._a, whole):
-                new = self._pairs.get(contents[id])
+                new = self.pairs.get(contents[id])
                 if new is None:
                     continue
                 kept, old = whole[at:start].encode(), whole[start:end].encode()

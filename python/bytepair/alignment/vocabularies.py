@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bytepair import _core
+from bytepair.alignment.pairs import Pairs
 from bytepair.call.ragged import Ragged
-from bytepair.errors import SpecialTokenError
 from bytepair.model.meanings import SPACE, spells_spaces, stands_for
 from bytepair.model.token_spelling import falls_back, final_suffix, inner_prefix, name_of_byte, unknown_id
 from bytepair.resolver import TokenizerLike, load
@@ -64,23 +64,11 @@ def align_vocabularies(a: TokenizerLike, b: TokenizerLike, *, pairs: Mapping[str
     for (id, _), parts in zip(fresh, _parts(b, [token for _, token in fresh]), strict=True):
         rows[id] = parts
     known_a, known_b = ({one.content: one.id for one in side.spec.added_tokens} for side in (a, b))
-    counterparts = {content: content for content in known_a.keys() & known_b.keys()} | dict(pairs or {})
+    counterparts = {content: content for content in known_a.keys() & known_b.keys()} | Pairs(a, b, pairs or {}).pairs
     for content, id in known_a.items():
-        other = counterparts.pop(content, None)
-        rows[id] = [] if other is None else [_id(known_b, other, "b")]
-    for content in counterparts:
-        _id(known_a, content, "a")
+        rows[id] = [known_b[counterparts[content]]] if content in counterparts else []
     offsets = np.cumsum([0, *map(len, rows)])
     return Ragged(np.array([id for row in rows for id in row], np.uint32), offsets.astype(np.int64))
-
-
-def _id(known: dict[str, int], content: str, name: str) -> int:
-    if content not in known:
-        raise SpecialTokenError(
-            f"pairs names {content!r}, which is no added token of {name}",
-            remedy=f"its added tokens are the keys of {name}.reserved_tokens",
-        )
-    return known[content]
 
 
 def _meant(tokenizer: Tokenizer) -> dict[int, tuple[bytes, bool]]:

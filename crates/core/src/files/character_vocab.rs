@@ -7,9 +7,9 @@ use crate::vocab::{Hashes, NO_ID, Tokens};
 /// The tokens of a vocabulary that a model keeps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kept<'a> {
-    /// What continuing tokens begin with: the right token of a merge loses as many characters.
+    /// The prefix of continuing tokens: the right token of a merge loses as many characters.
     pub prefix: &'a str,
-    /// What tokens at the end of a word end with.
+    /// The suffix of tokens at the end of a word.
     pub suffix: &'a str,
     /// Special tokens, which are not kept unless a merge needs them or they are one character.
     pub special: &'a [&'a str],

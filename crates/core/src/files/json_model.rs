@@ -14,7 +14,7 @@ const DIGITS: usize = 11;
 /// The most digits of a whole number that 53 bits hold, whatever they are.
 const EXACT_DIGITS: usize = 15;
 
-/// What a `tokenizer.json` says of its model's tokens.
+/// The tokens of the model in a `tokenizer.json`.
 #[derive(Debug)]
 pub struct JsonModel {
     /// The tokens with their ids: those that the file gives, or their places in a list.
