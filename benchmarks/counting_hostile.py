@@ -46,6 +46,17 @@ def append(tok: bp.Tokenizer, text: str) -> int:
     return tokens
 
 
+def prepend(tok: bp.Tokenizer, text: str) -> int:
+    """The same, from the end to the front."""
+    prepender = tok.prepender(special="text")
+    step = PART // len(text[:1].encode() or b" ")
+    tokens = 0
+    for end in range(len(text), 0, -step):
+        prepender.prepend(text[max(0, end - step) : end])
+        tokens = prepender.count()
+    return tokens
+
+
 def is_all(tok: bp.Tokenizer, text: str, tokens: int) -> bool:
     """Whether a text has so many tokens; of a long one, that is not asked."""
     return len(text.encode()) > SMALL or tokens == len(tok.encode(text, special="text"))
@@ -72,6 +83,7 @@ OPERATIONS: dict[str, tuple[Callable[[bp.Tokenizer, str], Any], Callable[[bp.Tok
     "fit": (lambda tok, text: tok.fit(text, FIT, special="text"), is_fit),
     "index": (lambda tok, text: tok.index(text, special="text").count(), is_all),
     "append": (append, is_all),
+    "prepend": (prepend, is_all),
 }
 """Timed calls, each with a check of its result."""
 

@@ -237,14 +237,18 @@ impl Appender {
             state.looked = boundary(text, until.saturating_sub(AGAIN));
         }
         let State { cut, total, .. } = *state;
-        match &counter.stages {
+        let read = state.tail.as_ref().map_or(cut, |tail| tail.settled);
+        match counter.stages_of(&text[read..]) {
             Some(stages) if text.len() - cut > FEW => {
                 let tail =
                     state.tail.get_or_insert_with(|| Tail { settled: cut, total, split: Split::new(stages, cut) });
                 tail.settle(stages, counter, known, text)?;
                 tail.count(stages, counter, known, text)
             }
-            _ => count_open(counter, text, state, run).map(|open| total + open),
+            _ => {
+                state.tail = None;
+                count_open(counter, text, state, run).map(|open| total + open)
+            }
         }
     }
 
@@ -314,7 +318,7 @@ impl Appender {
     ///
     /// Time: the length of the longest token.
     pub(super) fn least(&self, tokenizer: &Tokenizer) -> u64 {
-        let tail = self.state.tail.as_ref().filter(|tail| tail.settled == self.text.len());
+        let tail = self.state.tail.as_ref().filter(|tail| tail.settled + 1 >= self.text.len());
         let least = tail
             .map_or(0, |tail| tail.total + tail.split.least(&self.known, tokenizer.model(), tokenizer.longest_token()));
         self.certain().max(least)
@@ -328,11 +332,11 @@ impl Tail {
             let settled = self.settled;
             let rest = &text[settled..];
             let added = stages.added.filter(|added| rest.bytes().any(|byte| added.may_start(byte)));
-            let open = added.and_then(|added| added.open(text.as_bytes(), settled));
+            let last = stages.sure(text).max(settled);
+            let open = added.and_then(|added| added.open(text.as_bytes(), settled)).unwrap_or(text.len());
             let found = added.and_then(|added| added.find(rest).next().map(|found| (added.token(found.token), found)));
-            let before_open = |at: &usize| open.is_none_or(|open| *at < open);
-            let token = found.filter(|(_, found)| before_open(&(settled + found.start)));
-            let end = token.map_or(open.unwrap_or(text.len()), |(_, found)| settled + found.start);
+            let token = found.filter(|(_, found)| settled + found.start < open && settled + found.end <= last);
+            let end = token.map_or(open.min(last), |(_, found)| settled + found.start);
             self.split.read(stages, known, text, end, &mut self.total)?;
             self.settled = end;
             let Some((token, found)) = token else { return Ok(()) };

@@ -75,6 +75,11 @@ impl<'t> Counter<'t> {
         Ok(count.0)
     }
 
+    /// The stages, if a stretch of text can be followed through them.
+    pub(super) fn stages_of(&self, stretch: &str) -> Option<&Stages<'t>> {
+        self.stages.as_ref().filter(|stages| stages.hold(stretch))
+    }
+
     /// Sends the segments of a part of a text to `visitor`. Errors are placed in the text.
     pub(super) fn walk(&self, text: &str, part: Range<usize>, what: As, visitor: &mut impl Visit) -> Result<()> {
         interrupt::check()?;

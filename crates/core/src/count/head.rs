@@ -9,7 +9,7 @@
 //! mirrored.
 
 use crate::count::tail::Stages;
-use crate::merge::{self, Scratch};
+use crate::merge::{self, FitBuffers, Scratch};
 use crate::segment::{Policy, admit};
 use crate::vocab::{Candidates, NONE, Vocab};
 
@@ -52,6 +52,7 @@ pub(super) struct Row {
 #[derive(Default)]
 pub(super) struct Buffers {
     beginnings: Candidates,
+    fitting: FitBuffers,
     scratch: Box<Scratch>,
     ids: Vec<u32>,
     passed: Vec<usize>,
@@ -113,15 +114,15 @@ impl Head {
             return;
         }
         let piece = place - self.piece_end(stages, &bytes[..place - self.stretch], buffers);
-        let vocab = stages.tokenizer.vocab();
-        let linear = merge::is_linear(vocab);
+        let model = stages.tokenizer.model();
+        let has_rows = merge::has_prefixes(&model.vocab);
         let mut counted = None;
         for inside in (0..width).rev() {
             let bytes = &bytes[inside..place - piece];
-            let merged = if linear {
-                self.first_token(vocab, bytes, piece, buffers)
+            let merged = if has_rows {
+                self.first_token(&model.vocab, bytes, piece, buffers)
             } else if inside == 0 {
-                merged(vocab, bytes, buffers)
+                merged(&model.vocab, bytes, buffers)
             } else {
                 None
             };
@@ -129,7 +130,8 @@ impl Head {
             self.rows.push(Row { tokens: 0, piece, first, within, state: None, found: NOWHERE });
             counted = merged.map(|(_, within)| u64::from(within));
         }
-        if linear && vocab.is_whole_unmade(&bytes[..place - piece]) {
+        let length = place - piece;
+        if length <= model.vocab.longest() && model.is_whole(&bytes[..length], 0, length) {
             counted = Some(1);
         }
         let tokens = counted.map_or(FAULT, |counted| self.tokens(piece).saturating_add(counted));
@@ -175,11 +177,14 @@ impl Head {
                 continue;
             }
             if length == bytes.len() {
-                return Some((symbol, 1));
+                if merge::fit(vocab, NONE, symbol, &mut buffers.fitting) {
+                    return Some((symbol, 1));
+                }
+                continue;
             }
             match self.row(piece + bytes.len() - length) {
                 Some(row) if row.piece == piece && row.first != NONE => {
-                    if rules.fit(symbol, row.first) {
+                    if merge::fit(vocab, symbol, row.first, &mut buffers.fitting) {
                         return Some((symbol, row.within + 1));
                     }
                 }
@@ -194,10 +199,7 @@ impl Head {
 /// The first token of a piece, and how many it has, by merging it.
 fn merged(vocab: &Vocab, bytes: &[u8], buffers: &mut Buffers) -> Option<(u32, u32)> {
     buffers.ids.clear();
-    match vocab.whole(bytes).filter(|_| !merge::is_linear(vocab)) {
-        Some(id) => buffers.ids.push(id),
-        None => merge::encode(vocab, bytes, &mut buffers.scratch, &mut buffers.ids).ok()?,
-    }
+    merge::encode(vocab, bytes, &mut buffers.scratch, &mut buffers.ids).ok()?;
     let first = buffers.ids.first().and_then(|&id| vocab.symbol_of(id)).unwrap_or(NONE);
     Some((first, buffers.ids.len() as u32))
 }

@@ -92,7 +92,7 @@ impl Index {
     fn end(&mut self, tokenizer: &Tokenizer, rest: &str, policy: Policy) -> Result<()> {
         let start = self.cuts.last().map_or(0, |&(at, _)| at);
         let counter = Counter::new(tokenizer, policy);
-        if let Some(stages) = counter.stages.as_ref().filter(|stages| stages.growing.is_whole())
+        if let Some(stages) = counter.stages_of(rest).filter(|stages| stages.growing.is_whole())
             && merge::is_linear(tokenizer.vocab())
         {
             let mut at = 0;

@@ -19,9 +19,8 @@ const KEPT: usize = 1024;
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
 /// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
-/// any parts and any number of counts, also if it is one endless word. Two kinds of tokenizers take longer: if the stages
-/// before the model are more than one pattern, each count encodes the text up to the first cut that is some hundred bytes
-/// away; and if the vocabulary is not proper, it merges the piece at the front.
+/// any parts and any number of counts, also if it is one endless word. If the stages before the model are more than one
+/// pattern it takes longer: each count encodes the text up to the first cut that is some hundred bytes away.
 ///
 /// Memory: the text twice, and forty bytes for each byte since the first cut and in heads of more than a thousand bytes
 /// without any.
@@ -105,7 +104,10 @@ impl Prepender {
         let counter = Counter::new(tokenizer, policy);
         let length = self.text().len();
         self.count_at_once(&counter)?;
-        let Some(stages) = &counter.stages else {
+        // A model that is spelled in characters may take some pieces otherwise than its vocabulary of bytes does.
+        let front = self.heads.last().map_or(0, Head::front);
+        let stages = counter.stages_of(&self.text()[..length - front]).filter(|_| tokenizer.model().words().is_none());
+        let Some(stages) = stages else {
             // Text that cannot be encoded is encoded whole, for the place of the error.
             let head = self.heads.last().filter(|head| head.after != FAULT);
             let (end, after) = head.map_or((0, 0), |head| (head.end, head.after));
@@ -217,8 +219,8 @@ impl Prepender {
     /// Time: the length of the longest token.
     pub(super) fn least(&self, tokenizer: &Tokenizer, policy: Policy) -> u64 {
         let one_piece = Stages::new(tokenizer, policy).is_some_and(|stages| stages.growing.is_whole());
-        let linear = one_piece && merge::is_linear(tokenizer.vocab());
-        self.heads.last().filter(|_| linear).map_or(0, |head| head.least(tokenizer.longest_token()))
+        let has_rows = one_piece && merge::has_prefixes(tokenizer.vocab());
+        self.heads.last().filter(|_| has_rows).map_or(0, |head| head.least(tokenizer.longest_token()))
     }
 }
 

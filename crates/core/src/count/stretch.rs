@@ -80,7 +80,7 @@ impl Counter<'_> {
             return Ok(Fit { tokens: fit.tokens + run.tokens, decided: fit.decided || run.decided, ..run });
         }
         if end - start > SHORT {
-            if self.stages.is_some() {
+            if self.stages_of(&text[start..end]).is_some() {
                 let rest = self.tokenizer.fit_from_left(&text[start..end], self.policy, limit);
                 let rest = rest.map_err(|error| error.shifted(start))?;
                 return Ok(Fit {
@@ -184,7 +184,7 @@ impl Counter<'_> {
     /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
     pub(super) fn longest_end(&self, text: &str, start: usize, end: usize, limit: u64) -> Result<Option<(usize, u64)>> {
         if end - start > SHORT {
-            if self.stages.is_some() {
+            if self.stages_of(&text[start..end]).is_some() {
                 let fit = self.tokenizer.fit_from_right(&text[start..end], self.policy, limit, Some(&self.cuts));
                 let fit = fit.map_err(|error| error.shifted(start))?;
                 return Ok((start + fit.at < end).then_some((start + fit.at, fit.tokens)));

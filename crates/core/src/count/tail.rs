@@ -26,6 +26,8 @@ pub(super) struct Stages<'t> {
     pub(super) added: Option<&'t Matcher>,
     pub(super) growing: Growing<'t>,
     seams: Option<Seams<'t>>,
+    /// Whether normalizers may change text that is not ASCII: it is not followed.
+    only_ascii: bool,
 }
 
 impl<'t> Stages<'t> {
@@ -40,12 +42,24 @@ impl<'t> Stages<'t> {
         if added.is_some_and(Matcher::minds_context) {
             return None;
         }
-        let (growing, seams) = match segmenter.only_patterns()? {
+        let steps = segmenter.steps();
+        let patterns = segmenter.only_patterns().or_else(|| segmenter.only_patterns_of_ascii())?;
+        let (growing, seams) = match patterns {
             [] => (Growing::WHOLE, None),
             [pattern] => (pattern.growing()?, pattern.seams()),
             _ => return None,
         };
-        Some(Self { tokenizer, added, growing, seams })
+        Some(Self { tokenizer, added, growing, seams, only_ascii: !steps.keep_text() })
+    }
+
+    /// Whether a text, all of a stretch or what is new of one, can be followed.
+    pub(super) fn hold(&self, text: &str) -> bool {
+        !self.only_ascii || text.is_ascii()
+    }
+
+    /// Up to where no later text changes the characters of a text that they hold: a mark can change the last one.
+    pub(super) fn sure(&self, text: &str) -> usize {
+        text.len().saturating_sub(usize::from(self.only_ascii))
     }
 }
 

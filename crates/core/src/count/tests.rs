@@ -2,15 +2,17 @@
 
 use super::*;
 use crate::encode::Count;
+use crate::normalize::Normalizer;
 use crate::pipeline::{Parts, Tokenizer};
 use crate::segment::{Policy, Steps, Treat};
 use crate::split::added::AddedToken;
 use crate::split::{Pattern, names};
 use crate::vocab::{Semantics, Vocab};
 
+const NFC: [Normalizer; 1] = [Normalizer::Nfc];
 const POLICY: Policy = Policy { special: Treat::Match, added: Treat::Match };
 
-fn tokenizer(pattern: &str, more: &[&[u8]]) -> Tokenizer {
+fn tokenizer(normalizers: &[Normalizer], pattern: &str, more: &[&[u8]]) -> Tokenizer {
     let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
     let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
     tokens.extend([&b"ab"[..], b" a", b"12", b"  ", b"aab", b"abab", b"\n\n", "é".as_bytes(), b"    "]);
@@ -21,7 +23,7 @@ fn tokenizer(pattern: &str, more: &[&[u8]]) -> Tokenizer {
         added: added
             .map(|(content, id)| AddedToken { content: content.to_owned(), id, ..AddedToken::default() })
             .collect(),
-        steps: Steps::of(vec![Pattern::new(pattern).unwrap()]),
+        steps: Steps { normalizers: normalizers.to_vec(), ..Steps::of(vec![Pattern::new(pattern).unwrap()]) },
         ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
     })
     .unwrap()
@@ -40,12 +42,15 @@ fn with_texts(check: impl Fn(&Tokenizer, &str)) {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (seed >> 33) as usize % below
     };
-    let atoms = ["a", "b", "ab", " ", "  ", "\n", "1", "23", "A", "'s", "é", "日", ".", "/", "<s>", "<", "s>", ">"];
+    let atoms =
+        ["a", "b", "ab", " ", "  ", "\n", "1", "23", "A", "'s", "é", "日", ".", "/", "<s>", "<", "s>", ">", "\u{338}"];
     // One of the last tokens is made in two ways, and one in none.
     let kinds: [&[&[u8]]; 3] = [&[], &[b"aba", b"ba"], &[b"b1 a"]];
     for more in kinds {
-        for pattern in [names::GPT2, names::O200K, ""] {
-            let tokenizer = tokenizer(pattern, more);
+        let stages =
+            [names::GPT2, names::O200K, ""].into_iter().flat_map(|pattern| [(&[][..], pattern), (&NFC, pattern)]);
+        for (normalizers, pattern) in stages {
+            let tokenizer = tokenizer(normalizers, pattern, more);
             for case in 0..12 {
                 let some: Vec<_> = (0..=random(4)).map(|_| atoms[random(atoms.len())]).collect();
                 let length = if case == 0 { 300 } else { random(40) };
@@ -99,7 +104,7 @@ fn no_longer_part_fits() {
             let fit = tokenizer.fit(text, POLICY, limit, Side::Left).unwrap();
             assert_eq!((fit.at, fit.tokens), (*longest.0, *longest.1), "{text:?} {limit}");
             if fit.decided {
-                for more in ["a", "ab ab", ">", "\n 1"] {
+                for more in ["a", "ab ab", ">", "\n 1", "\u{338}b"] {
                     let more = [text, more].concat();
                     assert_eq!(tokenizer.fit(&more, POLICY, limit, Side::Left).unwrap().at, fit.at, "{more:?} {limit}");
                 }

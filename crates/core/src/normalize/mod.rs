@@ -132,6 +132,11 @@ impl Normalizer {
         }
     }
 
+    /// Whether text of ASCII stays as it is, whatever of ASCII is beside it.
+    pub(crate) fn keeps_ascii(&self) -> bool {
+        matches!(self, Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd | Self::StripAccents)
+    }
+
     /// The normalizer of a text that goes on where another one of the same stretch ended: without what this one does at the
     /// start of a text. None if it does nothing else.
     pub(crate) fn going_on(&self) -> Option<Self> {

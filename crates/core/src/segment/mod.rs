@@ -344,6 +344,13 @@ impl Segmenter {
         only.then_some(&self.steps.patterns)
     }
 
+    /// As [`Segmenter::only_patterns`], for text of ASCII: normalizers that leave it as it is do not count.
+    pub(crate) fn only_patterns_of_ascii(&self) -> Option<&[Pattern]> {
+        let Steps { normalizers, prefix_space, pre_tokenizers, .. } = &self.steps;
+        let only = self.adds_up && !prefix_space && pre_tokenizers.is_empty();
+        (only && normalizers.iter().all(Normalizer::keeps_ascii)).then_some(&self.steps.patterns)
+    }
+
     /// As [`Segmenter::only_patterns`], the first one apart; None without patterns as well, and where added tokens are
     /// looked for between others.
     pub(crate) fn cuttable(&self) -> Option<(&Pattern, &[Pattern])> {

@@ -65,8 +65,6 @@ pub struct Vocab {
     characters: Characters,
     /// Whether token `i`, as a whole piece, is its own encoding; none if all are.
     whole: Option<Vec<bool>>,
-    /// Whether some token is made by no merge. Of proper vocabularies only.
-    has_unmade: bool,
     /// Made when a text grows for the first time.
     endings: OnceLock<Endings>,
     /// Which symbols fit, of vocabularies that are not proper.
@@ -123,13 +121,11 @@ impl Vocab {
         } else {
             Characters::none()
         };
-        let has_unmade = (0..tokens.ids().len()).any(|index| rules.symbol(index) == NONE);
         Self {
             tokens,
             rules,
             characters,
             whole: None,
-            has_unmade,
             endings: OnceLock::new(),
             fits: OnceLock::new(),
             splits: OnceLock::new(),
@@ -202,12 +198,6 @@ impl Vocab {
     #[inline]
     pub(crate) fn ids_of_symbol(&self, symbol: u32) -> u32 {
         self.beginnings.as_ref().map_or(1, |beginnings| beginnings.ids_of(self.rules.id(symbol)))
-    }
-
-    /// Whether a piece is one id that merging its bytes does not yield. For proper vocabularies only.
-    #[inline]
-    pub(crate) fn is_whole_unmade(&self, piece: &[u8]) -> bool {
-        self.has_unmade && self.whole_without_merges(piece).is_some()
     }
 
     /// Token `index`, in id order.
