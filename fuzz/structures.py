@@ -48,6 +48,7 @@ class Structure:
         trailer: At the end of a conversation without a prompt.
         eos: The variable ``eos_token``.
         takes_parts: Whether content may be a list of parts.
+        part: Before and after each part of a content.
         trims: Whether contents and reasoning are written without the white space around them.
     """
 
@@ -74,6 +75,7 @@ class Structure:
     trailer: str = ""
     eos: str | None = None
     takes_parts: bool = False
+    part: tuple[str, str] = ("", "")
     trims: bool = False
 
     def end_after(self, *, has_calls: bool, following: str | None) -> str:
@@ -179,6 +181,7 @@ STRUCTURES = (
     Structure("QwQ: a prompt that history drops", prompt="<|im_start|>assistant\n<think>\n", thinking=None),
     Structure("a prompt that has thought already", prompt="<|im_start|>assistant\n<think>\n\n</think>\n\n"),
     Structure("parts", takes_parts=True),
+    Structure("parts in marks", takes_parts=True, part=("<part>", "</part>")),
     Structure("trimmed", trims=True),
     Structure("trimmed parts", trims=True, takes_parts=True),
     Structure("Llama 3: trimmed, and no line behind the end", trims=True, thinking=None, end="<|eot_id|>"),
@@ -269,7 +272,8 @@ def source(structure: Structure) -> str:
     trim = " | trim" if s.trims else ""
     content = "{{ (m.content or '')" + trim + " }}"
     if s.takes_parts:
-        parts = "{% for p in m.content or [] %}{{ p.text" + trim + " }}{% endfor %}"
+        part = f"{text(s.part[0])}{{{{ p.text{trim} }}}}{text(s.part[1])}"
+        parts = f"{{% for p in m.content or [] %}}{part}{{% endfor %}}"
         content = f"{{% if m.content is string %}}{{{{ m.content{trim} }}}}{{% else %}}{parts}{{% endif %}}"
     thought = ""
     if s.thinking:
@@ -356,16 +360,24 @@ def written(structure: Structure, messages: list[Message], *, add_generation_pro
         else:
             first, middle, last = s.result if role == "tool" else (s.user[0], "", s.user[1])
             pieces += [Piece(first), Piece(name if s.repeats and role == "tool" else ""), Piece(middle)]
-            pieces += [Piece(_said(s, message), at, is_field=True), Piece(last)]
+            pieces += [*_said(s, at, message), Piece(last)]
         before = role
     pieces.append(Piece(s.prompt_of(before) if add_generation_prompt else s.trailer))
     return pieces
 
 
-def _said(s: Structure, message: Message) -> str:
+def _said(s: Structure, at: int, message: Message, *, is_trained: bool = False) -> Iterator[Piece]:
+    """The content of a message, each part in its marks."""
     content = message.get("content") or ""
-    texts = [content] if isinstance(content, str) else [part["text"] for part in content]
-    return "".join(text.strip() if s.trims else text for text in texts)
+    if isinstance(content, str):
+        before, texts, after = "", [content], ""
+    else:
+        texts = [part["text"] for part in content]
+        before, after = s.part
+    for text in texts:
+        yield Piece(before, at, is_trained)
+        yield Piece(text.strip() if s.trims else text, at, is_trained, is_field=True)
+        yield Piece(after, at, is_trained)
 
 
 def _answer(
@@ -414,7 +426,7 @@ def _body(s: Structure, at: int, message: Message, is_late: bool) -> Iterator[Pi
         yield mark(s.empty)
     calls = message.get("tool_calls") or []
     if message.get("content") or not calls:
-        yield from (mark(s.content[0]), field(_said(s, message)), mark(s.content[1]))
+        yield from (mark(s.content[0]), *_said(s, at, message, is_trained=True), mark(s.content[1]))
     if calls:
         yield mark(s.calls[0])
         for number, call in enumerate(calls):

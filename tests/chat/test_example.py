@@ -115,6 +115,38 @@ def test_the_end_of_an_empty_answer_is_not_that_of_the_message_before(chat_tok: 
     assert trained(chat_tok.encode_chat(said, template, train_on="user", end_of_turn="</s>")) == ["Hello there"]
 
 
+def test_a_turn_ends_behind_its_last_part_even_if_that_is_empty(chat_tok: bp.Tokenizer) -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.role != 'tool' %}{{ m.content }}<|im_end|>"
+        "{% else %}{% for part in m.content %}<part>{{ part }}</part>{% endfor %}{% endif %}{% endfor %}"
+    )
+    for parts in (["fine", ""], ["", ""], ["", "fine"], ["fine", "", ""], [""]):
+        for behind in ([], [ANSWER]):
+            said: list[dict[str, Any]] = [USER, {"role": "tool", "content": parts}, *behind]
+            example = chat_tok.encode_chat(said, template, train_on="tool", train_marks=False)
+            (end,) = (part for part in example.trained if part.why == "end")
+            where = "".join(f"<part>{part}</part>" for part in parts)
+            assert end.end == example.text.index(where) + len(where)
+            texts = [example.text[part.start : part.end] for part in example.trained]
+            assert texts == [*filter(None, parts), "</part>"]
+
+
+def test_a_prompt_behind_parts_is_also_one_behind_text(chat_tok: bp.Tokenizer) -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ 'user' if m.role == 'user' else 'assistant' }}\n"
+        "{% if m.content is string %}{{ m.content }}{% else %}"
+        "{% for p in m.content %}{{ p.text }}</part>{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    said: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": "Hello"}]},
+        ANSWER,
+        USER,
+        ANSWER,
+    ]
+    assert trained(chat_tok.encode_chat(said, template)) == ["I am fine, thank you.<|im_end|>"] * 2
+
+
 def test_a_message_that_is_moved_to_the_front_has_no_end(chat_tok: bp.Tokenizer) -> None:
     others = (
         "{% for m in messages %}{% if m.role != 'system' %}<|im_start|>{{ m.content }}<|im_end|>{% endif %}{% endfor %}"

@@ -116,6 +116,7 @@ class Turns:
         self._shapes: dict[Any, _Shape | None] = {}
         self._settled: set[Any] = set()
         self._prompts: dict[Any, str | None] = {}
+        self._prompted_of: dict[Any, int] = {}
         # The shapes whose prompt is that of another conversation, since the template refuses theirs.
         self._probed: set[Any] = set()
         self._marks: dict[Any, str | None] = {}
@@ -369,16 +370,17 @@ class Turns:
         # Behind a message without text, the text reaches back to the one before it.
         rows = (self._rendered.outline[row] for row in self._rows.get(number - 1, ()))
         has_text = any(_is_written(span) and _top(span) not in _HEADS for span in rows)
-        key = (number == 0, message.get("role"), names, None if has_text else number, without)
-        if key not in self._prompts:
-            shape = key[:-1]
+        shape = (number == 0, message.get("role"), names, None if has_text else number)
+        if (shape, without) not in self._prompts:
+            # Both texts are those of one conversation, since they are compared with each other.
+            number = self._prompted_of.setdefault(shape, number)
             rendered = None if shape in self._probed else self._try(self._messages[:number], prompt=not without)
             if not without and (rendered is None or (number == 0 and not rendered.text)):
                 self._probed.add(shape)
             if shape in self._probed:
                 rendered = self._try([{"role": "user", "content": _PROBE}], prompt=not without)
-            self._prompts[key] = None if rendered is None else _behind_all(rendered)
-        return self._prompts[key]
+            self._prompts[shape, without] = None if rendered is None else _behind_all(rendered)
+        return self._prompts[shape, without]
 
     def _prompted_length(self, number: int, gap: str) -> int | None:
         """The length of the part of a gap that the author of a message is given; None if it cannot be known."""
@@ -421,16 +423,24 @@ def _top(span: Span) -> str:
     return (span.field or "").split("/", 1)[0]
 
 
+def _is_other_part(one: Span, other: Span) -> bool:
+    """Whether two spans are of different parts of one content."""
+    return "content" == _top(one) == _top(other) and one.field != other.field
+
+
 def _is_written(span: Span) -> bool:
     """Whether it is content, and not empty."""
     return span.kind == "content" and span.start < span.end
 
 
 def _groups(rendered: Rendered, rows: Sequence[int]) -> list[_Group]:
-    """The fields of a message in a text, without role and name; empty ones only if there is no other."""
+    """The fields of a message in a text, without role and name. An empty one counts alone, or as the last part."""
     spans = rendered.outline
     fields = [row for row in rows if _top(spans[row]) not in _HEADS]
     rows = [row for row in fields if _is_written(spans[row])] or fields[-1:]
+    # What a template writes around an empty part is before the end of the turn, too.
+    if rows and rows[-1] != fields[-1] and _is_other_part(spans[rows[-1]], spans[fields[-1]]):
+        rows.append(fields[-1])
     found: list[_Group] = []
     for row in rows:
         path = (spans[row].field or "").split("/")
