@@ -87,6 +87,7 @@ def load(
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
+    exact_scores: bool = False,
     encodings: str | os.PathLike[str] | None = None,
     local_files_only: bool = False,
     max_bytes: int | None = None,
@@ -100,6 +101,7 @@ def load(
         split: As for `Tokenizer.from_file`, for files that hold none.
         special_tokens: As for `Tokenizer.from_file`, for files that hold none.
         partial_alphabet: As for `Tokenizer.from_file`.
+        exact_scores: As for `Tokenizer.from_file`.
         encodings: The folder of the rank files of encodings, as for `get_encoding`.
         local_files_only: Whether to do without the network for a repository; ``HF_HUB_OFFLINE`` does the same.
         max_bytes: As for `Tokenizer.from_file`.
@@ -122,6 +124,7 @@ def load(
         split=split,
         special_tokens=special_tokens,
         partial_alphabet=partial_alphabet,
+        exact_scores=exact_scores,
         encodings=encodings,
         local_files_only=local_files_only,
     )
@@ -131,6 +134,7 @@ def load(
         "split": split,
         "special_tokens": special_tokens,
         "partial_alphabet": partial_alphabet,
+        "exact_scores": exact_scores,
         "max_bytes": max_bytes,
     }
     if isinstance(found, hub.Origin):
@@ -144,6 +148,7 @@ def find(
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
+    exact_scores: bool = False,
     encodings: str | os.PathLike[str] | None = None,
     local_files_only: bool = False,
 ) -> Tokenizer | Path | hub.Origin:
@@ -152,6 +157,7 @@ def find(
         "split": split,
         "special_tokens": special_tokens,
         "partial_alphabet": partial_alphabet or None,
+        "exact_scores": exact_scores or None,
     }
     if isinstance(tokenizer, Tokenizer):
         _refuse("a loaded tokenizer", **options, encodings=encodings)

@@ -81,6 +81,7 @@ class Tokenizer(CompiledTokenizer):
         split: str | None = None,
         special_tokens: Mapping[str, int] | None = None,
         partial_alphabet: bool = False,
+        exact_scores: bool = False,
         max_bytes: int | None = None,
     ) -> Tokenizer:
         """Loads a tokenizer from a file or folder; the format is detected from the content. See also `bytepair.load`.
@@ -93,6 +94,8 @@ class Tokenizer(CompiledTokenizer):
                 which its hash tells; the default of vocab.json is ``gpt2``.
             special_tokens: For files that hold none (.tiktoken, vocab.json): the special tokens and their ids.
             partial_alphabet: Whether bytes that UTF-8 uses may have no token: text that needs them raises EncodeError.
+            exact_scores: Whether the scores of a Unigram in a tokenizer.json are those of the file. `tokenizers` reads
+                some one off in the last place, which decides between ways of equal sums: its ids are the default.
             max_bytes: The most bytes of a file that is read; None for 512 MiB.
 
         Raises:
@@ -117,6 +120,7 @@ class Tokenizer(CompiledTokenizer):
             split=split,
             special_tokens=special_tokens,
             partial_alphabet=partial_alphabet,
+            exact_scores=exact_scores,
             max_bytes=max_bytes,
         )
         try:
@@ -138,6 +142,7 @@ class Tokenizer(CompiledTokenizer):
         split: str | None = None,
         special_tokens: Mapping[str, int] | None = None,
         partial_alphabet: bool = False,
+        exact_scores: bool = False,
     ) -> Tokenizer:
         """Loads the tokenizer of a repository of Hugging Face's hub, through ``huggingface_hub`` (``bytepair[hub]``).
 
@@ -153,6 +158,7 @@ class Tokenizer(CompiledTokenizer):
             split: As for `from_file`.
             special_tokens: As for `from_file`.
             partial_alphabet: As for `from_file`.
+            exact_scores: As for `from_file`.
 
         Raises:
             ArtifactError: ``huggingface_hub`` is not installed, or the files cannot be fetched.
@@ -167,6 +173,7 @@ class Tokenizer(CompiledTokenizer):
             "split": split,
             "special_tokens": special_tokens,
             "partial_alphabet": partial_alphabet,
+            "exact_scores": exact_scores,
         }
         if files.is_folder(Path(name)):
             return cls.from_file(name, **options)

@@ -110,13 +110,13 @@ def test_duplicate_keys(trained: dict[str, Any], tmp_path: Path) -> None:
     )
     found = lint(path)
     assert found["duplicate-key"].examples == ("/model", "/model/vocab/!")
-    assert "twice" in found["does-not-load"].what
-    # A vocabulary that repeats a token loads, as in `tokenizers`.
-    path.write_text(text.replace('"vocab": {', '"vocab": {"!": 7, ', 1), "utf-8")
-    found = lint(path)
-    assert found["duplicate-key"].examples == ("/model/vocab/!",)
+    # It loads, as in `tokenizers`, but for a key that the library refuses.
     assert "twice" in found["passed-over"].what
     assert "does-not-load" not in found.codes
+    path.write_text(text.replace('"special": ', '"special": false, "special": ', 1), "utf-8")
+    found = lint(path)
+    assert found["duplicate-key"].examples == ("/added_tokens/0/special",)
+    assert "twice" in found["does-not-load"].what
 
 
 def test_merges_of_absent_tokens(craft: Craft) -> None:

@@ -118,6 +118,91 @@ def test_a_token_that_a_vocabulary_has_twice_has_its_last_id(tmp_path: Path) -> 
     check_beside(tok, tmp_path / "tokenizer.json")
 
 
+REPEATED: dict[str, list[str]] = {
+    "version": ['"1.0"'],
+    "added_tokens": ["[]"],
+    "added_tokens/0/content": ['"<y>"'],
+    "added_tokens/0/special": ["false"],
+    "normalizer": ["null", '{"type": "NFD"}'],
+    "normalizer/normalizers/1/type": ['"NFC"', "3"],
+    "normalizer/normalizers/1/pattern": ['{"String": "x"}', "null"],
+    "normalizer/normalizers/1/pattern/String": ['"x"'],
+    "pre_tokenizer/use_regex": ["false", "[]"],
+    "post_processor": ["null"],
+    "post_processor/single": ["[]"],
+    "post_processor/single/0/SpecialToken/type_id": ["1"],
+    "post_processor/special_tokens/<x>": ['{"id": "<x>", "ids": [0], "tokens": ["<x>"]}'],
+    "post_processor/special_tokens/<x>/ids": ["[0]"],
+    "decoder/add_prefix_space": ["false"],
+    "model": ['{"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}'],
+    "model/type": ['"WordLevel"'],
+    "model/vocab": ['{"b": 5}', "null"],
+    "model/merges": ['["x y"]', '[["a", "b"]]'],
+    "model/unk_token": ['"b"'],
+    "truncation/max_length": ["3"],
+}
+"""Members of a file, and values that stand before theirs under the same key."""
+
+
+def repeated(value: Any, target: str, first: str, place: str = "") -> str:
+    """The JSON of a value in which the key at a place occurs twice."""
+    match value:
+        case dict():
+            rows = []
+            for key, inner in value.items():
+                at = f"{place}/{key}".removeprefix("/")
+                rows += [f"{json.dumps(key)}: {first}"] if at == target else []
+                rows.append(f"{json.dumps(key)}: {repeated(inner, target, first, at)}")
+            return "{" + ", ".join(rows) + "}"
+        case list():
+            rows = [repeated(inner, target, first, f"{place}/{row}") for row, inner in enumerate(value)]
+            return f"[{', '.join(rows)}]"
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize("target", REPEATED)
+def test_a_key_twice_is_read_as_tokenizers_reads_it(tmp_path: Path, target: str) -> None:
+    library = pytest.importorskip("tokenizers").Tokenizer
+    template = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "<x>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": name, "type_id": 0}} for name in "AB"],
+        "special_tokens": {"<x>": {"id": "<x>", "ids": [257], "tokens": ["<x>"]}},
+    }
+    replace = {"type": "Replace", "pattern": {"String": "b"}, "content": "a"}
+    table = byte_level(
+        BYTES | {"aa": 256},
+        ["a a"],
+        [{"id": 257, "content": "<x>", "special": True}],
+        normalizer={"type": "Sequence", "normalizers": [{"type": "NFC"}, replace]},
+        post_processor=template,
+        truncation={"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0},
+    )
+    table["model"]["unk_token"] = None
+    once = table if "truncation" in target else table | {"truncation": None}
+    for first in REPEATED[target]:
+        text = repeated(once, target, first)
+        assert len(text) > len(json.dumps(once))
+        try:
+            theirs = library.from_str(text).to_str()
+        except Exception:
+            with pytest.raises(bp.FormatError, match="the key occurs twice") as caught:
+                loaded(tmp_path / "tokenizer.json", text.encode())
+            assert caught.value.pointer == f"/{target}"
+            continue
+        assert theirs == library.from_str(json.dumps(once)).to_str()
+        with pytest.warns(bp.TokenizerWarning, match=f"the key /{target} occurs twice: its last value counts"):
+            tok = loaded(tmp_path / "tokenizer.json", text.encode())
+        assert tok == loaded(tmp_path / "tokenizer.json", once)
+
+
+def test_a_key_twice_in_other_files(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(byte_level(BYTES | {"<s>": 256}, [], [])))
+    (tmp_path / "tokenizer_config.json").write_text('{"bos_token": "a", "eos_token": "b", "bos_token": "<s>"}')
+    with pytest.warns(bp.TokenizerWarning, match="the key /bos_token occurs twice"):
+        assert bp.load(tmp_path).spec.roles == (("bos", "<s>"), ("eos", "b"))
+
+
 def test_rare_bytes_may_be_missing_in_every_format(tmp_path: Path) -> None:
     rare = {token: id for token, id in BYTES.items() if id not in (0x01, 0xF3)}
     found = {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2", "tokenizer.ggml.merges": []}
@@ -153,6 +238,33 @@ def test_scores_are_the_numbers_that_tokenizers_reads(tmp_path: Path) -> None:
         score for _, score in json.loads((tmp_path / "saved" / "tokenizer.json").read_text())["model"]["vocab"]
     ] == [score for _, score in theirs]
     assert _core.read_decimal(_core.write_decimal(scores[0])) == scores[0]
+
+
+def test_scores_are_exact_on_request(tmp_path: Path) -> None:
+    scores = [-2.0122928619384766, -7.3, -11.123456789012345, -3.1000000000000001e-3]
+    vocab = [["<unk>", 0], *([f"{'ab' * place}a", score] for place, score in enumerate(scores))]
+    table = {"version": "1.0", "model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}
+    path = tmp_path / "tokenizer.json"
+    # What the core reads, and what Python does.
+    for text in (
+        json.dumps(table),
+        json.dumps(table).replace('"version": "1.0"', '"version": "1.0", "version": "1.0"'),
+    ):
+        path.write_text(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bp.TokenizerWarning)
+            exact, default = (bp.load(path, exact_scores=exactly) for exactly in (True, False))
+        assert isinstance(exact.spec.model, Unigram)
+        assert list(exact.spec.model.scores) == [0, *scores]
+        assert exact != default
+        exact.save(tmp_path / "saved")
+        for exactly in (True, False):
+            assert bp.load(tmp_path / "saved", exact_scores=exactly) == exact
+    path.write_text(json.dumps(byte_level(BYTES, [], [])))
+    with pytest.raises(bp.FormatError, match="exact_scores is for a Unigram"):
+        bp.load(path, exact_scores=True)
+    with pytest.raises(bp.FormatError, match="takes no exact scores"):
+        bp.load(bp.load(path), exact_scores=True)
 
 
 def test_gguf_of_phi_3_and_of_gemma_4() -> None:

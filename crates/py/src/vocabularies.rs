@@ -92,15 +92,16 @@ impl JsonMerges {
 }
 
 /// The vocabulary and the merges of a `tokenizer.json`, and the text of the file with null in their places; None if it has
-/// anything unusual, or no vocabulary.
+/// anything unusual, or no vocabulary. Scores are read as `tokenizers` reads them, or exactly.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
 pub(crate) fn read_json_model(
     py: Python<'_>,
     data: PyBackedBytes,
+    exact_scores: bool,
 ) -> Option<(JsonVocab, Option<JsonMerges>, Bound<'_, PyBytes>)> {
     let (model, rest) = py.detach(|| {
-        let model = json_model::read(std::str::from_utf8(&data).ok()?)?;
+        let model = json_model::read(std::str::from_utf8(&data).ok()?, exact_scores)?;
         let mut rest = Vec::new();
         let mut at = 0;
         for hole in &model.holes {

@@ -22,12 +22,13 @@ class Detected(NamedTuple):
     content: Any
 
 
-def detect(path: Path, *, in_core: bool = False) -> Detected:
+def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> Detected:
     """Finds the file of a tokenizer, at `path` or in the folder `path`, and detects its format from its content.
 
     Args:
         path: The file or folder.
         in_core: As in `parse_tokenizer_json`: for whoever reads the content with `hf_json.read` alone.
+        exact_scores: As in `parse_tokenizer_json`.
 
     Raises:
         ArtifactError: There is no such file, or it cannot be read; it is no regular file, or too large.
@@ -43,11 +44,11 @@ def detect(path: Path, *, in_core: bool = False) -> Detected:
     foreign.check(path, data)
     vocab = path.with_name("vocab.json")
     if data.startswith(b"#version") and vocab.is_file():
-        return detect(vocab, in_core=in_core)
+        return detect(vocab, in_core=in_core, exact_scores=exact_scores)
     if native.looks_like(data):
         return Detected(path, "native", data)
     if data.lstrip()[:1] == b"{":
-        return _detect_json(path, data, in_core=in_core)
+        return _detect_json(path, data, in_core=in_core, exact_scores=exact_scores)
     if tiktoken.looks_like(data):
         return Detected(path, "tiktoken", data)
     from bytepair.formats import codes, sentencepiece, vocab_txt  # noqa: PLC0415
@@ -59,11 +60,11 @@ def detect(path: Path, *, in_core: bool = False) -> Detected:
     raise _unknown(path)
 
 
-def _detect_json(path: Path, data: bytes, *, in_core: bool) -> Detected:
+def _detect_json(path: Path, data: bytes, *, in_core: bool, exact_scores: bool) -> Detected:
     from bytepair.formats import hf_json, tekken  # noqa: PLC0415
     from bytepair.formats.json_files import parse_tokenizer_json  # noqa: PLC0415
 
-    table = parse_tokenizer_json(path, data, in_core=in_core)
+    table = parse_tokenizer_json(path, data, in_core=in_core, exact_scores=exact_scores)
     for name, module in {"tokenizer.json": hf_json, "tekken.json": tekken}.items():
         if module.looks_like(table):
             return Detected(path, name, table)

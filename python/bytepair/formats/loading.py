@@ -31,6 +31,7 @@ def load(
     split: str | None = None,
     special_tokens: Mapping[str, int] | None = None,
     partial_alphabet: bool = False,
+    exact_scores: bool = False,
     detected: Detected | None = None,
     max_bytes: int | None = None,
 ) -> TokenizerSpec:
@@ -45,6 +46,7 @@ def load(
         special_tokens: For files that hold none; by default those of a published rank file.
         partial_alphabet: Whether bytes that UTF-8 uses may have no token. Those outside of ordinary ASCII may in any
             case, with a warning: text that needs them raises EncodeError.
+        exact_scores: Whether the scores of a ``tokenizer.json`` are those of the file, and not what `tokenizers` reads.
         detected: The result of `detect`, if there is one: the file is not read and parsed again.
         max_bytes: The most bytes of a file that is read; None for `files.MOST_BYTES`. A GGUF file may have any size.
 
@@ -53,7 +55,22 @@ def load(
         FormatError: As `detect`; or the file is broken, or holds something that is not supported.
     """
     with files.at_most(max_bytes):
-        return _load(path, split, special_tokens, partial_alphabet, detected or detect(path, in_core=True))
+        found = detected or detect(path, in_core=True, exact_scores=exact_scores)
+        if exact_scores:
+            _check_scores(found)
+        return _load(path, split, special_tokens, partial_alphabet, found)
+
+
+def _check_scores(detected: Detected) -> None:
+    """Raises FormatError if no scores of the file can be read in two ways."""
+    from bytepair.formats.hf_models import is_list  # noqa: PLC0415
+
+    if detected.format != "tokenizer.json" or not is_list(detected.content["model"].get("vocab")):
+        raise FormatError(
+            "exact_scores is for a Unigram in a tokenizer.json, and this file has no decimals",
+            file=str(detected.path),
+            remedy="leave exact_scores out",
+        )
 
 
 def _load(

@@ -30,20 +30,20 @@ pub struct JsonModel {
 }
 
 /// Reads the members `vocab` and `merges` of the member `model` of an object; None if anything about them is unusual. What
-/// stands elsewhere in the text need not be JSON.
+/// stands elsewhere in the text need not be JSON. Scores are read as `tokenizers` reads them, or exactly.
 ///
 /// ```
 /// let text = r#"{"model": {"vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}"#;
-/// let model = bytepair_core::files::json_model::read(text).unwrap();
+/// let model = bytepair_core::files::json_model::read(text, false).unwrap();
 /// assert_eq!((model.vocab.place("ab"), model.merges.unwrap().get(0)), (Some(2), ("a", "b")));
 /// assert_eq!(model.holes.iter().map(|hole| &text[hole.clone()]).collect::<Vec<_>>(), [r#"{"a": 0, "b": 1, "ab": 2}"#, r#"["a b"]"#]);
 /// ```
 #[must_use]
-pub fn read(text: &str) -> Option<JsonModel> {
+pub fn read(text: &str, exact_scores: bool) -> Option<JsonModel> {
     if u32::try_from(text.len()).is_err() {
         return None;
     }
-    let mut scanner = Scanner { text, at: 0 };
+    let mut scanner = Scanner { text, at: 0, exact_scores };
     if !scanner.finds_in_object("model")? {
         return None;
     }
@@ -60,6 +60,7 @@ enum Tokens {
 struct Scanner<'a> {
     text: &'a str,
     at: usize,
+    exact_scores: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -264,7 +265,8 @@ impl<'a> Scanner<'a> {
             && (before == "0" || !before.starts_with('0'))
             && digits(behind)
             && digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
-        decimal::read(number).filter(|number| is_number && number.is_finite())
+        let read = if self.exact_scores { number.parse().ok() } else { decimal::read(number) };
+        read.filter(|number| is_number && number.is_finite())
     }
 
     /// The members of a model.
@@ -377,7 +379,7 @@ mod tests {
     use super::*;
 
     fn model_of(model: &str) -> Option<JsonModel> {
-        read(&format!("{{\"a\\\"{{\": [1, {{\"b\": \"]\\\\\"}}, null], \"model\" : {model}, \"x\": 0}}"))
+        read(&format!("{{\"a\\\"{{\": [1, {{\"b\": \"]\\\\\"}}, null], \"model\" : {model}, \"x\": 0}}"), false)
     }
 
     #[test]
@@ -399,6 +401,8 @@ mod tests {
         let list = model_of(r#"{"vocab": [["a", -1.5], ["b",0], ["c", -2.0122928619384766], ["d", 25e-1]]}"#).unwrap();
         assert_eq!(list.scores.unwrap(), [-1.5, 0.0, -2.012_292_861_938_477, 2.5]);
         assert_eq!((list.vocab.ids(), list.merges.is_none()), (&[0, 1, 2, 3][..], true));
+        let exact = read(r#"{"model": {"vocab": [["a", -2.0122928619384766]]}}"#, true).unwrap();
+        assert_eq!(exact.scores.unwrap(), [-2.012_292_861_938_476_6]);
     }
 
     #[test]
@@ -436,7 +440,7 @@ mod tests {
         }
         let whole = r#"{"model": {"vocab": {"a": 0}, "merges": ["a a"]}}"#;
         for cut in 0..whole.len() - 1 {
-            assert!(read(&whole[..cut]).is_none(), "{cut}");
+            assert!(read(&whole[..cut], false).is_none(), "{cut}");
         }
     }
 }
