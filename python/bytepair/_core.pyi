@@ -424,6 +424,7 @@ def learn(
     ties: str,
     min_frequency: int,
     max_token_length: int | None,
+    max_words: int | None,
     threads: int | None,
     replay: Sequence[tuple[int, int, int]],
     learned: list[tuple[int, int, int]],

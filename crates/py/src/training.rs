@@ -28,7 +28,8 @@ pub(crate) enum Symbols {
 /// order of the 256 bytes, a tokenizer whose tokens are the symbols, or None for characters.
 #[pyfunction]
 #[pyo3(signature = (
-    counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads, replay, learned, tell
+    counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, max_words, threads, replay,
+    learned, tell
 ))]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
@@ -39,6 +40,7 @@ pub(crate) fn learn<'py>(
     ties: Name<'_>,
     min_frequency: u64,
     max_token_length: Option<usize>,
+    max_words: Option<usize>,
     threads: Threads,
     replay: Vec<(u32, u32, u64)>,
     learned: Py<PyList>,
@@ -47,7 +49,8 @@ pub(crate) fn learn<'py>(
     let ties =
         Ties::by_name(&ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {:?} is unknown", &*ties)))?;
     let max_token_length = max_token_length.unwrap_or(usize::MAX);
-    let settings = Settings { merges, ties, min_frequency, max_token_length };
+    let max_words = max_words.unwrap_or(usize::MAX);
+    let settings = Settings { merges, ties, min_frequency, max_token_length, max_words };
     let alphabet = match &alphabet {
         Some(Symbols::Bytes(order)) => Alphabet::Bytes(order.to_vec()),
         Some(Symbols::Tokens(tokenizer)) => Alphabet::Tokens(&tokenizer.get().inner),

@@ -174,6 +174,7 @@ def add_merging(parser: _ActionsContainer) -> None:
         help="pairs that occur less often are not merged (default: 2)",
     )
     parser.add_argument("--max-token-length", metavar="N", type=number, help="the longest token to make, in bytes")
+    parser.add_argument("--max-words", metavar="N", type=number, help="the most words of a token to make")
 
 
 def source(options: Namespace, *behind: str, required: bool = True) -> TrainingSource | None:

@@ -21,6 +21,7 @@ mod site;
 mod symbols;
 mod tally;
 mod vocabulary;
+mod words;
 mod workers;
 
 pub use alphabet::Alphabet;
