@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from bytepair.study.compare import Comparison, compare
     from bytepair.study.explain import Explanation, explain
     from bytepair.study.report import CorpusReport, report
+    from bytepair.study.residues import Residue, Residues, residues
     from bytepair.training.byte_pairs import train, train_merges, train_with_statistics
     from bytepair.training.counts import Counted, Counts
     from bytepair.training.embeddings import resize_embeddings
@@ -112,6 +113,8 @@ __all__ = [
     "Progress",
     "Pruned",
     "Ragged",
+    "Residue",
+    "Residues",
     "RunProgress",
     "ShardSummary",
     "SourceError",
@@ -142,6 +145,7 @@ __all__ = [
     "lowlevel",
     "prune",
     "report",
+    "residues",
     "resize_embeddings",
     "shard",
     "train",
@@ -173,6 +177,8 @@ _LATER = {
     "Progress": "progress",
     "Pruned": "training.pruning",
     "Ragged": "call.ragged",
+    "Residue": "study.residues",
+    "Residues": "study.residues",
     "RunProgress": "progress",
     "ShardSummary": "shards.summaries",
     "Statistics": "training.trained",
@@ -193,6 +199,7 @@ _LATER = {
     "load": "resolver",
     "prune": "training.pruning",
     "report": "study.report",
+    "residues": "study.residues",
     "resize_embeddings": "training.embeddings",
     "shard": "shards.sharding",
     "train": "training.byte_pairs",
