@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from bytepair.training.learning import Merge
     from bytepair.training.pruning import Pruned, prune
     from bytepair.training.trained import Statistics, Trained
+    from bytepair.training.transplanting import transplant
     from bytepair.training.unigram import train_unigram
     from bytepair.training.wordpiece import train_wordpiece
 
@@ -153,6 +154,7 @@ __all__ = [
     "train_unigram",
     "train_with_statistics",
     "train_wordpiece",
+    "transplant",
     "verify",
     "verify_shards",
 ]
@@ -207,6 +209,7 @@ _LATER = {
     "train_unigram": "training.unigram",
     "train_with_statistics": "training.byte_pairs",
     "train_wordpiece": "training.wordpiece",
+    "transplant": "training.transplanting",
     "verify": "check.verify",
     "verify_shards": "shards.verify",
 }
