@@ -123,11 +123,11 @@ mod _core {
         Ok(())
     }
 
-    /// Whether a split pattern matches the empty text; PatternError if it does not compile.
+    /// Whether a match of a split pattern may be empty; PatternError if it does not compile.
     #[pyfunction]
-    fn matches_nothing(py: Python<'_>, pattern: Name<'_>) -> PyResult<bool> {
+    fn may_match_nothing(py: Python<'_>, pattern: Name<'_>) -> PyResult<bool> {
         let pattern = bytepair_core::split::Pattern::new(&pattern);
-        pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
+        pattern.map(|pattern| pattern.may_match_nothing()).map_err(|error| crate::errors::raise(py, error))
     }
 
     /// The bytes of memory that the caches of one thread may take, and those of all threads of the process.
