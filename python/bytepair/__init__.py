@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from bytepair.training.extending import extend
     from bytepair.training.interrupted import TrainingInterrupted
     from bytepair.training.learning import Merge
+    from bytepair.training.parity import Parity
     from bytepair.training.pruning import Pruned, prune
     from bytepair.training.trained import Statistics, Trained
     from bytepair.training.transplanting import transplant
@@ -109,6 +110,7 @@ __all__ = [
     "Lint",
     "Mark",
     "Merge",
+    "Parity",
     "PatternError",
     "Prepender",
     "Progress",
@@ -176,6 +178,7 @@ _LATER = {
     "Finding": "check.lint",
     "Lint": "check.lint",
     "Merge": "training.learning",
+    "Parity": "training.parity",
     "Progress": "progress",
     "Pruned": "training.pruning",
     "Ragged": "call.ragged",

@@ -49,6 +49,7 @@ __all__ = [
     "json_fields",
     "learn",
     "learn_bytes",
+    "learn_parity",
     "learn_unigram",
     "learn_wordpiece",
     "limit_cache_memory",
@@ -431,6 +432,22 @@ def learn(
     tell: Callable[[int], object],
 ) -> tuple[list[bytes], int]: ...
 def learn_bytes(counts: PieceCounts, *, merges: int, threads: int | None) -> int: ...
+def learn_parity(
+    counts: PieceCounts,
+    *,
+    development: PieceCounts,
+    sizes: Sequence[int],
+    alphabet: bytes,
+    merges: int,
+    ties: str,
+    min_frequency: int,
+    max_token_length: int | None,
+    max_words: int | None,
+    after: int,
+    window: tuple[int, int],
+    learned: list[tuple[int, int, int]],
+    tell: Callable[[int], object],
+) -> tuple[list[int], int, list[int]]: ...
 def learn_wordpiece(
     counts: PieceCounts,
     *,

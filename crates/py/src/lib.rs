@@ -93,7 +93,7 @@ mod _core {
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
-    use crate::training::{learn, learn_bytes, learn_unigram, learn_wordpiece};
+    use crate::training::{learn, learn_bytes, learn_parity, learn_unigram, learn_wordpiece};
     #[pymodule_export]
     use crate::vocabularies::{
         JsonMerges, JsonVocab, read_byte_alphabet, read_json_model, read_scored, read_spelled, read_words,

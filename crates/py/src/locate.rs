@@ -119,7 +119,7 @@ pub(crate) fn locate_trusted<'py>(
     let trusted = in_bytes(&text, trusted)?;
     // Places are no longer than the UTF-8.
     if i32::try_from(text.text.len()).is_ok() {
-        let (ids, places) = columns(py, inner, &text, &trusted, |place| place as i32)?;
+        let (ids, places) = columns(py, inner, &text, &trusted, |place| i32::try_from(place).unwrap_or(i32::MAX))?;
         return Ok((array(py, ids)?, array(py, places)?.into_any()));
     }
     let (ids, places) = columns(py, inner, &text, &trusted, |place| place.cast_signed() as i64)?;

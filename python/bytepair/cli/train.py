@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli import counting_arguments as counting
-from bytepair.cli.arguments import add_save, check_save, number, save_made
+from bytepair.cli.arguments import add_save, check_save, checked, number, save_made
 from bytepair.cli.interrupts import interruptible
 from bytepair.model.models import BytePair
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -21,6 +21,8 @@ from bytepair.training.checkpoints import COUNTS
 from bytepair.training.counts import Counts
 from bytepair.training.inputs import special_list, special_roles
 from bytepair.training.interrupted import TrainingInterrupted
+from bytepair.training.parity import Parity
+from bytepair.training.weights import parse_group
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -60,6 +62,17 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         help="from N tokens on, split text otherwise, such as 28k:superwords for merges across words; several in order",
     )
+    group.add_argument(
+        "--parity", action="store_true", help="choose each merge for the --group whose text takes the most tokens"
+    )
+    group.add_argument(
+        "--development",
+        metavar="NAME=FILE",
+        action="append",
+        type=checked(parse_group),
+        default=[],
+        help="with --parity: a text for each group, all of the same content, that shows which one is worst off",
+    )
     counting.add_merging(group)
     for role, use in (
         ("bos", "begins a text"),
@@ -88,6 +101,8 @@ def run(options: Namespace) -> int:
         options.usage_error("--resume goes with --checkpoint DIR, or with --engine and --work DIR")
     if options.stage and (options.engine or options.from_counts or options.files == ["-"]):
         options.usage_error("--stage reads the text again: name files, without --engine and --from-counts")
+    if options.development and not options.parity:
+        options.usage_error("--development goes with --parity")
     start = time.perf_counter()
     corpus = counting.source(options, "split", "normalizer")
     weight = counting.weights(options, corpus)
@@ -120,6 +135,7 @@ def run(options: Namespace) -> int:
                 min_frequency=options.min_frequency,
                 min_count=options.min_count or 1,
                 stages=options.stage,
+                objective=Parity(counting.by_group(options.development) or None) if options.parity else "frequency",
                 max_token_length=options.max_token_length,
                 max_words=options.max_words,
                 special_ids=options.special_ids,

@@ -31,6 +31,7 @@ from bytepair.training.learning import (
     with_bytes,
 )
 from bytepair.training.memory import parse_bytes, peak_memory
+from bytepair.training.parity import Parity, check_parity, development_counts, learn_with_parity
 from bytepair.training.stages import check_stages, parse_stages
 from bytepair.training.trained import Statistics, Trained
 
@@ -63,6 +64,7 @@ def train_with_statistics(  # noqa: PLR0912, PLR0915 (each option is checked, co
     *,
     split: str | None = None,
     stages: Sequence[tuple[int, str]] = (),
+    objective: Literal["frequency", "parity"] | Parity = "frequency",
     normalizers: Sequence[Step] = (),
     special_tokens: Iterable[str] = (),
     bos: str | None = None,
@@ -102,6 +104,11 @@ def train_with_statistics(  # noqa: PLR0912, PLR0915 (each option is checked, co
     special_tokens, roles = special_roles(special_list(special_tokens), bos=bos, eos=eos, pad=pad, unk=unk)
     check_settings(special_tokens, vocab_size, log=log, checkpoint=checkpoint)
     check_not_negative(min_frequency=min_frequency, max_token_length=max_token_length, max_words=max_words)
+    parity = Parity() if objective == "parity" else objective
+    if isinstance(parity, Parity):
+        check_parity(ties, stages=stages, checkpoint=checkpoint)
+    else:
+        check_choice("objective", parity, ("frequency", "parity"))
     later = parse_stages(stages, 256 + len(special_tokens), vocab_size)
     if later:
         check_stages(source, checkpoint)
@@ -138,19 +145,18 @@ def train_with_statistics(  # noqa: PLR0912, PLR0915 (each option is checked, co
     if counts is None and kept:
         counts = kept.counts(limit)
 
+    counting: dict[str, Any] = {
+        "normalizers": normalizers,
+        "special_tokens": special_tokens,
+        "errors": errors,
+        "threads": threads,
+        "memory": limit,
+        "progress": report or False,
+        **reading,
+    }
+
     def count(pattern: str) -> Counts:
-        return counted(
-            source,
-            split=pattern,
-            normalizers=normalizers,
-            special_tokens=special_tokens,
-            **reading,
-            errors=errors,
-            threads=threads,
-            memory=limit,
-            digest=kept is not None,
-            progress=report or False,
-        )
+        return counted(source, split=pattern, digest=kept is not None, **counting)
 
     if counts is None:
         counts = count(pattern)
@@ -174,26 +180,42 @@ def train_with_statistics(  # noqa: PLR0912, PLR0915 (each option is checked, co
 
     learned: list[Learned] = []
     symbols_of_stage: bytes | Tokenizer = alphabet
+    chosen: list[str | None] = []
+    limits: dict[str, Any] = {"ties": ties, "max_token_length": max_token_length, "max_words": max_words}
     try:
         for number, end in enumerate(ends):
             if number:
                 pattern = later[number - 1].pattern
                 symbols_of_stage, counts = build(learned, pattern), count(pattern)
             counts = prepared(counts, weights, min_count)
+            least = min(min_frequency * counts.denominator, MOST)
+            if isinstance(parity, Parity):
+                development = development_counts(counts, parity, split=pattern, **counting)
+                total, chosen = learn_with_parity(
+                    counts,
+                    development,
+                    end,
+                    parity,
+                    alphabet=alphabet,
+                    min_frequency=least,
+                    learned=learned,
+                    logs=logs,
+                    report=report,
+                    **limits,
+                )
+                continue
             total = learn_merges(
                 counts.core,
                 end - len(learned),
                 alphabet=symbols_of_stage,
-                ties=ties,
-                min_frequency=min(min_frequency * counts.denominator, MOST),
-                max_token_length=max_token_length,
-                max_words=max_words,
+                min_frequency=least,
                 threads=threads,
                 memory=limit,
                 replay=replay[:end],
                 learned=learned,
                 logs=logs,
                 report=report,
+                **limits,
             )
     except KeyboardInterrupt as error:
         raise TrainingInterrupted(len(learned), partial(build, learned, pattern)) from error
@@ -201,7 +223,7 @@ def train_with_statistics(  # noqa: PLR0912, PLR0915 (each option is checked, co
         for opened in logs:
             opened.close()
     warn_of_few(256 + len(special_tokens) + len(learned), vocab_size, min_frequency)
-    return Trained(build(learned, pattern), _statistics(counts, total), symbols, learned)
+    return Trained(build(learned, pattern), _statistics(counts, total), symbols, learned, chosen)
 
 
 def _statistics(counts: Counts, tokens: int) -> Statistics:
@@ -227,6 +249,8 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
         stages: Later stages, each with the number of tokens that it begins at and its split pattern:
             ``[(180_000, "superwords")]`` learns merges within words up to 180,000 tokens and merges across words after
             that, as SuperBPE does. The source is read again for each, and the result has the last split.
+        objective: ``frequency``: the most frequent pair of all text merges first; ``parity`` or `Parity`: that of the
+            group of sources whose text takes the most tokens. Learning by parity runs on one thread.
         normalizers: Steps applied to text before it is split, in this order: ``NFC``, ``Lowercase``, or the JSON of any
             other normalizer of ``tokenizer.json``.
         special_tokens: Special tokens, which are cut out of the texts before anything is counted.

@@ -12,6 +12,7 @@ mod merge_batch;
 mod oracle;
 mod pair;
 mod pairs;
+mod parity;
 mod plan;
 mod queue;
 mod recount;
@@ -26,6 +27,7 @@ mod workers;
 
 pub use alphabet::Alphabet;
 pub use learn::{Training, learn};
+pub use parity::{Parity, ParityTraining, learn_parity};
 pub use plan::learn_bytes;
 pub use settings::{Settings, Ties};
 pub use vocabulary::token_uses;
