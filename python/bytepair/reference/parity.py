@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytepair.reference.pairs import count_pairs, merge_pair
 from bytepair.reference.training import State
@@ -60,7 +60,7 @@ def train_parity(
         >>> [(merge.token, group) for merge, group in found]
         [(b'xy', 1), (b'aa', 0)]
     """
-    together: dict[bytes | str, int] = {}
+    together: dict[Any, int] = {}
     for counts in groups:
         for piece, count in counts.items():
             together[piece] = together.get(piece, 0) + count
