@@ -10,7 +10,7 @@ from bytepair.errors import EncodeError, LimitError, SpecialTokenError
 from bytepair.reference import chunking as slow
 from fuzz import counted
 from fuzz.case import case, equal
-from fuzz.counted import Failure, counting_text, outcome, random_counted, random_options
+from fuzz.counted import Failure, counting_text, outcome, random_options, some_texts
 from fuzz.variants import ADDED, SPECIALS
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def kinds_of(text: str, boundary: str) -> list[list[int]]:
 
 def sweep_chunks(random: random.Random) -> None:
     """Chunks are those of the oracle, for every boundary and overlap, however the text is split into parts."""
-    chunking(random, random_counted(random))
+    some_texts(chunking, random)
 
 
 def chunking(random: random.Random, drawn: Counted) -> None:

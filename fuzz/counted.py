@@ -77,6 +77,9 @@ RUNS = (
 )
 """The parts that long runs repeat."""
 
+TEXTS = 4
+"""The texts of a tokenizer that was drawn."""
+
 FEW = False
 """Whether only a few of the published tokenizers, which load fast, are drawn: for tests."""
 
@@ -134,6 +137,13 @@ def random_counted(random: random.Random) -> Counted:
         split = random.choice(list(bp.SPLIT_PATTERNS))
         return _of(random, lacking(split), f"{split}, without some bytes")
     return _of(random, *made.random_made(random))
+
+
+def some_texts(sweep: Callable[[random.Random, Counted], None], random: random.Random) -> None:
+    """Run a case for each of some texts of one tokenizer, which takes longer to be made than a case."""
+    drawn = random_counted(random)
+    for _ in range(TEXTS):
+        sweep(random, drawn)
 
 
 def _of(random: random.Random, tok: bp.Tokenizer, said: str) -> Counted:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fuzz.case import case, equal
-from fuzz.counted import Failure, Parts, counting_text, outcome, random_counted, random_options, same
+from fuzz.counted import Failure, Parts, counting_text, outcome, random_options, same, some_texts
 
 if TYPE_CHECKING:
     import random
@@ -39,17 +39,17 @@ def check_growing(growing: Any, tok: bp.Tokenizer, text: str, options: dict[str,
 
 def sweep_appending(random: random.Random) -> None:
     """A text that grows at its end, by characters, bytes and texts, with rollbacks."""
-    appending(random, random_counted(random))
+    some_texts(appending, random)
 
 
 def sweep_prepending(random: random.Random) -> None:
     """A text that grows at its front, with rollbacks."""
-    prepending(random, random_counted(random))
+    some_texts(prepending, random)
 
 
 def sweep_fitting(random: random.Random) -> None:
     """The longest part that fits, against trying every one."""
-    fitting(random, random_counted(random))
+    some_texts(fitting, random)
 
 
 def appending(random: random.Random, drawn: Counted) -> None:
