@@ -435,6 +435,11 @@ impl Segmenter {
             && !matchers.any(|added| added.find(text).next().is_some())
     }
 
+    /// Whether text is normalized as `sentencepiece` does it.
+    pub(crate) fn is_of_sentencepiece(&self) -> bool {
+        self.steps.normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_)))
+    }
+
     /// Normalizes a stretch.
     ///
     /// # Errors
