@@ -446,6 +446,11 @@ impl Segmenter {
         Ok(!cuts && matches!(normalize::try_apply_all(normalizers, text)?, Cow::Borrowed(_)))
     }
 
+    /// Whether text is normalized as `sentencepiece` does it.
+    pub(crate) fn is_of_sentencepiece(&self) -> bool {
+        self.steps.normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_)))
+    }
+
     /// Normalizes a stretch.
     ///
     /// # Errors
