@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Behavior;
 use super::behavior::Cutter;
+use super::{Behavior, NewPieces};
 use crate::edge::Between;
 use crate::normalize::categories::{Categories, PUNCT, SPACE, WORD, categories};
 
@@ -102,7 +102,7 @@ impl Kinds {
     }
 
     /// Appends the pieces of a piece.
-    pub(super) fn cut(&self, text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+    pub(super) fn cut(&self, text: &str, piece: Range<usize>, pieces: &mut NewPieces) {
         if !matches!(self.behavior, Behavior::MergedWithPrevious | Behavior::MergedWithNext) {
             return self.runs(text, piece, pieces, |kind, part, pieces| {
                 if kind != GONE {

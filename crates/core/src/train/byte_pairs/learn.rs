@@ -18,12 +18,14 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 use crate::parallel;
 use crate::train::byte_pairs::alphabet::Alphabet;
 use crate::train::byte_pairs::alphabet::Speller;
 use crate::train::byte_pairs::pair::Pair;
 use crate::train::byte_pairs::pair::Place;
 use crate::train::byte_pairs::pairs::{Order, Shard};
+use crate::train::byte_pairs::plan::learn_bytes;
 use crate::train::byte_pairs::recount;
 use crate::train::byte_pairs::settings::{Settings, Ties};
 use crate::train::byte_pairs::site::{Site, SpelledWords, into_sites, settle};
@@ -164,6 +166,8 @@ pub(super) fn learn_tuned(
     let taken = alphabet.taken();
     let symbols = pieces.iter().map(|(piece, _)| piece.len()).sum::<usize>();
     let threads = threads.clamp(1, (symbols / tuning.share.max(1)).max(1));
+    let bytes = learn_bytes(alphabet, pieces.len(), symbols, settings.merges, threads);
+    memory::probe(usize::try_from(bytes).unwrap_or(usize::MAX))?;
     let (speller, alphabet) = alphabet.speller(&pieces)?;
     let words = spell(&pieces, symbols.div_ceil(threads), (threads, tuning.long_from), &speller, progress)?;
     drop(pieces);
