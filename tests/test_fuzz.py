@@ -36,6 +36,8 @@ CASES = {
     "explanations": 16,
     "comparisons": 16,
     "alignments": 60,
+    "prompts": 10,
+    "prefix-cache": 24,
     "structures": 60,
     "reports": 8,
     "lints": 4,

@@ -35,6 +35,8 @@ mod locate;
 mod named;
 mod options;
 mod pieces;
+mod prefix_cache;
+mod prompts;
 mod readable;
 mod run;
 mod sample;
@@ -86,6 +88,10 @@ mod _core {
     use crate::locate::{find_added, locate, locate_trusted};
     #[pymodule_export]
     use crate::pieces::{Pieces, read_pieces};
+    #[pymodule_export]
+    use crate::prefix_cache::PrefixCache;
+    #[pymodule_export]
+    use crate::prompts::token_trie;
     #[pymodule_export]
     use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
     #[pymodule_export]
