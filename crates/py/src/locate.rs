@@ -9,8 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::arrays::{FlatBatch, array, import_numpy};
-use crate::errors::{collect, raise};
+use crate::arrays::{array, import_numpy};
+use crate::errors::raise;
 use crate::lists::{list, string};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;

@@ -65,6 +65,7 @@ impl CoreTokenizer {
     }
 
     /// The ids that all sequences of a cover begin with; the ids of each stem; the last ids of each stem.
+    #[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
     fn _cover<'py>(
         &self,
         py: Python<'py>,
@@ -110,11 +111,12 @@ fn bytes_of(text: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 /// The trie of some tokens: the byte that leads to each node, one past its subtree, its parent, where its ids start, and
 /// the ids; in preorder, node 0 is the root.
 #[pyfunction]
-pub(crate) fn token_trie<'py>(
-    py: Python<'py>,
+#[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
+pub(crate) fn token_trie(
+    py: Python<'_>,
     tokens: Vec<PyBackedBytes>,
     ids: Vec<u32>,
-) -> PyResult<(Bound<'py, PyArray1<u8>>, Words<'py>, Words<'py>, Words<'py>, Words<'py>)> {
+) -> PyResult<(Bound<'_, PyArray1<u8>>, Words<'_>, Words<'_>, Words<'_>, Words<'_>)> {
     import_numpy(py)?;
     if tokens.len() != ids.len() {
         return Err(PyValueError::new_err("each token has one id"));
