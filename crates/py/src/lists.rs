@@ -37,10 +37,10 @@ where
             py.check_signals()?;
             room(py, ITEMS * BYTES_OF_AN_ITEM)?;
         }
-        let made = make(item)?;
+        let object = make(item)?;
         // SAFETY: `at` is a place of the list that is still null, and the list takes the reference. A list with places that are
         // null goes again, which is allowed, and is not returned.
-        unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), at, made.into_ptr()) };
+        unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), at, object.into_ptr()) };
         filled += 1;
     }
     if filled != length {
