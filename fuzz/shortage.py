@@ -104,7 +104,8 @@ def fail_in_turn(title: str, call: Callable[[], Any], most: int) -> Ended:
 def sweep(size: int, only: str, most: int) -> Iterator[Ended]:
     """Run the calls whose title contains a text. The allocator must be loaded."""
     for title, _, call in every_call(size):
-        if only not in title:
+        # Training asks for an estimate of all that it takes: what fails behind that ends the process.
+        if only not in title or title.startswith("train"):
             continue
         try:
             call()

@@ -37,8 +37,8 @@ def test_what_fuzzing_with_coverage_lacks_is_named(monkeypatch: pytest.MonkeyPat
 @ON_LINUX
 def test_calls_end_in_memory_error_where_allocations_fail(tmp_path: Path) -> None:
     environment = shortage.preload(tmp_path)
-    for only in ("unigram, encode_array, words", "t5, decode, words", "train_wordpiece, words"):
-        command = [sys.executable, "-m", "fuzz.shortage", "--only", only, "--failures", "3", "--size", "4500000"]
+    for only in ("unigram, encode_array, words", "t5, decode, words"):
+        command = [sys.executable, "-m", "fuzz.shortage", "--only", only, "--failures", "2", "--size", "4500000"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
         assert done.stdout.splitlines()[-1].endswith(" failures, 0 faults"), done.stdout + done.stderr[-2000:]
         assert int(done.stdout.splitlines()[-1].split()[0]) > 0

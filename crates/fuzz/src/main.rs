@@ -9,7 +9,7 @@ mod stages;
 
 use std::sync::OnceLock;
 
-use libfuzzer_sys::{fuzz_target, Corpus};
+use libfuzzer_sys::{Corpus, fuzz_target};
 
 /// Runs one input; false if it is none of the target's, and not worth keeping.
 type Target = fn(&[u8]) -> bool;

@@ -153,8 +153,8 @@ impl CountsTable {
     fn joined(tables: &[Self], part: usize, parts: usize, expected: usize) -> Result<Self> {
         let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
         let slots = (expected * 3 / 2).next_power_of_two().max(FIRST_SLOTS);
-        let mut joined =
-            Self { slots: vec![Slot::default(); slots], skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
+        let slots = memory::collect(std::iter::repeat_n(Slot::default(), slots))?;
+        let mut joined = Self { slots, skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
         for row in tables.iter().flat_map(|table| table.rows_in(part, parts)) {
             joined.add(row)?;
         }

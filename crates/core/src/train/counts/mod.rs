@@ -154,8 +154,8 @@ impl PieceCounts {
                     prefix[..length].copy_from_slice(&piece[..length]);
                     u64::from_be_bytes(prefix)
                 };
-                let mut rows: Vec<(u64, Row)> =
-                    tables.iter().flat_map(CountsTable::rows).map(|row| (prefix(row.piece), row)).collect();
+                let rows = tables.iter().flat_map(CountsTable::rows).map(|row| (prefix(row.piece), row));
+                let mut rows: Vec<(u64, Row)> = memory::collect(rows)?;
                 rows.sort_unstable_by(|(prefix, row), (other_prefix, other)| {
                     prefix.cmp(other_prefix).then_with(|| (row.piece, row.group).cmp(&(other.piece, other.group)))
                 });
