@@ -101,7 +101,8 @@ def run(program: Path, target: str, seconds: int, *, hang: int = 10) -> Fuzzed:
         "verbosity": 0,
         "artifact_prefix": f"{failures}/",
     }
-    command = [program, corpus, CRATE / "corpus" / target, *(f"-{name}={value}" for name, value in options.items())]
+    folders = [str(corpus), str(CRATE / "corpus" / target)]
+    command = [str(program), *folders, *(f"-{name}={value}" for name, value in options.items())]
     environment = {**os.environ, "FUZZ_TARGET": target}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
     executions = re.search(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)

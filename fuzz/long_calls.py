@@ -101,7 +101,7 @@ def calls(tok: bp.Tokenizer, text: str) -> Calls:
         "encode_parts": lambda: [ids.tobytes() for ids in tok.encode_parts([text, text])],
         "encode_stream": streamed,
         "is_valid": lambda: tok.is_valid(ids),
-        "align": lambda: len(bp.align(tok, tok, text)),
+        "align": lambda: len(bp.align(text, tok, tok)),
     }
 
 
