@@ -50,12 +50,13 @@ __all__ = [
     "json_fields",
     "learn",
     "learn_bytes",
+    "learn_parity",
     "learn_unigram",
     "learn_wordpiece",
     "limit_cache_memory",
     "locate",
     "locate_trusted",
-    "matches_nothing",
+    "may_match_nothing",
     "normalize",
     "places",
     "pre_tokenize",
@@ -450,12 +451,29 @@ def learn(
     ties: str,
     min_frequency: int,
     max_token_length: int | None,
+    max_words: int | None,
     threads: int | None,
     replay: Sequence[tuple[int, int, int]],
     learned: list[tuple[int, int, int]],
     tell: Callable[[int], object],
 ) -> tuple[list[bytes], int]: ...
 def learn_bytes(counts: PieceCounts, *, merges: int, threads: int | None) -> int: ...
+def learn_parity(
+    counts: PieceCounts,
+    *,
+    development: PieceCounts,
+    sizes: Sequence[int],
+    alphabet: bytes,
+    merges: int,
+    ties: str,
+    min_frequency: int,
+    max_token_length: int | None,
+    max_words: int | None,
+    after: int,
+    window: tuple[int, int],
+    learned: list[tuple[int, int, int]],
+    tell: Callable[[int], object],
+) -> tuple[list[int], int, list[int]]: ...
 def learn_wordpiece(
     counts: PieceCounts,
     *,
@@ -503,7 +521,7 @@ def locate(
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
 def locate_trusted(
     tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]]
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+) -> tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]: ...
 def find_added(
     tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]] | None = None
 ) -> list[tuple[int, int, int]]: ...
@@ -600,7 +618,7 @@ def pre_tokenize(
 ) -> list[tuple[str, tuple[int, int]]]: ...
 def decode_tokens(steps: Sequence[str], tokens: Sequence[str]) -> str: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
-def matches_nothing(pattern: str) -> bool: ...
+def may_match_nothing(pattern: str) -> bool: ...
 def cache_memory() -> tuple[int, int]: ...
 def limit_cache_memory(thread: int | None = None, process: int | None = None) -> None: ...
 def read_byte_alphabet(

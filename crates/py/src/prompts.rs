@@ -66,6 +66,7 @@ impl CoreTokenizer {
     }
 
     /// The ids that all sequences of a cover begin with; the ids of each stem; the last ids of each stem.
+    #[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
     fn _cover<'py>(
         &self,
         py: Python<'py>,

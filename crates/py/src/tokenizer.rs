@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use bytepair_core::canonical::Canonical;
 use bytepair_core::decode::TextDecoder;
+use bytepair_core::memory::Room;
 use bytepair_core::merge::canonical_merges as canonical;
 use bytepair_core::normalize::Normalizer;
 use bytepair_core::pipeline::{Model, Parts, is_white};
@@ -21,7 +22,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList};
 
 use crate::columns::Columns;
-use crate::errors::{in_row, raise, room};
+use crate::errors::{in_row, raise};
 use crate::ints::{Ints, number};
 use crate::stages::parsed;
 use crate::strings::{Name, Names, OwnedName};
@@ -185,7 +186,7 @@ impl CoreTokenizer {
         let mut numbers = Vec::new();
         for (row, id) in ids.try_iter()?.enumerate() {
             if numbers.len() == numbers.capacity() {
-                room(py, numbers.len().max(1) * 2 * size_of::<u32>())?;
+                numbers.room(1).map_err(|error| raise(py, error))?;
             }
             if row.is_multiple_of(IDS_TO_LISTEN) {
                 py.check_signals()?;

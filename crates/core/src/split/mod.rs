@@ -130,12 +130,17 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether the empty text is a match.
+    /// Whether a match may be empty, in some text; true if that is not known.
     ///
-    /// # Errors
-    /// `Pattern`, if the pattern exceeds its step budget.
-    pub fn matches_nothing(&self) -> Result<bool> {
-        Ok(!matches!(self.engine, Engine::Whole) && self.match_from("", 0)?.is_some())
+    /// ```
+    /// use bytepair_core::split::Pattern;
+    /// assert!(Pattern::new("a*|b")?.may_match_nothing() && Pattern::new("(?=a)")?.may_match_nothing());
+    /// assert!(!Pattern::new("(?=a)a*b")?.may_match_nothing());
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn may_match_nothing(&self) -> bool {
+        !matches!(self.engine, Engine::Whole) && !matches::never_empty(&self.text)
     }
 
     /// The pieces of a text, in order; together they are the text.
