@@ -35,6 +35,8 @@ mod locate;
 mod named;
 mod options;
 mod pieces;
+mod prefix_cache;
+mod prompts;
 mod readable;
 mod run;
 mod sample;
@@ -87,13 +89,17 @@ mod _core {
     #[pymodule_export]
     use crate::pieces::{Pieces, read_pieces};
     #[pymodule_export]
+    use crate::prefix_cache::PrefixCache;
+    #[pymodule_export]
+    use crate::prompts::token_trie;
+    #[pymodule_export]
     use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
     #[pymodule_export]
     use crate::text::Control;
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
-    use crate::training::{learn, learn_bytes, learn_unigram, learn_wordpiece};
+    use crate::training::{learn, learn_bytes, learn_parity, learn_unigram, learn_wordpiece};
     #[pymodule_export]
     use crate::vocabularies::{
         JsonMerges, JsonVocab, read_byte_alphabet, read_json_model, read_scored, read_spelled, read_words,

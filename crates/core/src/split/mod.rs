@@ -20,6 +20,7 @@ pub mod names;
 pub(crate) mod neighbours;
 mod scan;
 mod seams;
+mod states;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -42,6 +43,7 @@ use self::neighbours::NeighbourTable;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
+pub(crate) use self::states::States;
 use crate::error::{Error, Kind, Result};
 
 /// The version of Unicode in which split patterns mean classes of characters.
