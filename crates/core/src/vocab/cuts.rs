@@ -120,7 +120,8 @@ impl Cuts {
             let spreads = sides.map(spread);
             self.likely[count] = (place, spreads);
             let [before, after] = spreads.map(|spread| columns.may_hold_spread(spread));
-            count += usize::from(before & after & (place.at != 0));
+            let is_cut = place.at != 0;
+            count += usize::from(before & after & is_cut);
         }
         for (_, spreads) in &self.likely[..count] {
             for &spread in spreads {

@@ -119,11 +119,9 @@ impl Rules {
         let mut unmade = Vec::new();
         let (mut cuts, mut one) = (Cuts::default(), Hashes::default());
         let columns = Tokens::new(tokens, ids, |columns, rows, hashes| {
-            let mut symbol = rules.ids.len() as u32;
             for index in rows.clone().filter(|&index| tokens[index].len() > 1) {
-                rules.symbols[index] = symbol;
+                rules.symbols[index] = rules.ids.len() as u32;
                 rules.ids.push(ids[index]);
-                symbol += 1;
             }
             cuts.find(columns, rows.clone(), hashes);
             rules.prepare(columns, &cuts);
@@ -133,17 +131,14 @@ impl Rules {
                     continue;
                 }
                 let pair = rules.guessed(columns, token, &cuts, number);
-                match pair.or_else(|| rules.searched(columns, token, index as u32, &mut one)) {
-                    Some([left, right]) => {
-                        rules.pairs.insert(left, right, rules.symbols[index]);
-                        rules.parts.push([left, right]);
-                    }
-                    None => {
-                        rules.symbols[index] = NONE;
-                        rules.parts.push([NONE; 2]);
-                        unmade.push(index as u32);
-                    }
+                let pair = pair.or_else(|| rules.searched(columns, token, index as u32, &mut one));
+                if let Some([left, right]) = pair {
+                    rules.pairs.insert(left, right, rules.symbols[index]);
+                } else {
+                    rules.symbols[index] = NONE;
+                    unmade.push(index as u32);
                 }
+                rules.parts.push(pair.unwrap_or([NONE; 2]));
             }
         })?;
         if unmade.iter().any(|&index| has_a_higher_part(&columns, index, &mut one)) {
@@ -365,14 +360,17 @@ fn resolve(columns: &Tokens, merges: &[(u32, u32)]) -> Result<Vec<[u32; 3]>> {
                 })
             };
             let sides = [index(left)? as u32, index(right)? as u32];
-            sides.iter().for_each(|&side| columns.prepare_range(side));
+            for side in sides {
+                columns.prepare_range(side);
+            }
             resolved.push([sides[0], sides[1], NONE]);
         }
         let resolved = &mut resolved[first..];
         for side in resolved.iter().flat_map(|merge| &merge[..2]) {
             columns.prepare_bytes(*side);
         }
-        (joined.clear(), products.clear());
+        joined.clear();
+        products.clear();
         for &[left, right, _] in &*resolved {
             let start = joined.len();
             joined.extend_from_slice(columns.bytes_at(left as usize));
