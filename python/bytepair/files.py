@@ -62,8 +62,9 @@ def read(path: Path) -> bytes:
         with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             parts = [file.read(min(size, most) + 1)]
-            # A file can grow while it is read, and those of /proc state no size.
-            while parts[-1] and (size := sum(map(len, parts))) <= most:
+            # A file can grow while it is read, and those of /proc state no size; one that ends within it is whole.
+            is_whole = 0 < len(parts[0]) <= size
+            while not is_whole and parts[-1] and (size := sum(map(len, parts))) <= most:
                 parts.append(file.read(_PART))
     except ArtifactError:
         raise

@@ -120,11 +120,10 @@ def read(data: bytes) -> TokenizerSpec:
     if not data.startswith(MAGIC):
         raise FormatError("the file is of another version of the native format", remedy="update bytepair")
     start = len(MAGIC) + _HASH_BYTES
-    payload = data[start:]
-    if hashlib.sha256(payload).digest() != data[len(MAGIC) : start]:
+    if hashlib.sha256(memoryview(data)[start:]).digest() != data[len(MAGIC) : start]:
         raise FormatError("the file is damaged: its hash is not the one it holds", remedy="fetch or save it again")
     try:
-        return _parse(payload)
+        return _parse(data, start)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         # The hash matches, so the file was written like this.
         raise FormatError(f"the file was not written by bytepair: {error}", remedy="save it again") from error
@@ -166,11 +165,15 @@ def _check_options(text: str) -> None:
         raise ValueError(f"the model's options are {_short(text)}")
 
 
-def _parse(payload: bytes) -> TokenizerSpec:
+def _parse(data: bytes, start: int) -> TokenizerSpec:
     import json  # noqa: PLC0415 (as above)
 
-    line, _, rest = payload.partition(b"\n")
-    head: dict[str, Any] = json.loads(line)
+    # The columns are most of the file, which is copied no more than once.
+    end = data.find(b"\n", start)
+    if end < 0:
+        raise ValueError("no line ends the head")
+    rest = data[end + 1 :]
+    head: dict[str, Any] = json.loads(data[start:end])
     if not isinstance(head, dict):
         raise TypeError("the head is not an object")
     for name, kinds in _HEAD.items():

@@ -2,7 +2,10 @@
 
 use crate::error::Result;
 use crate::files::{Columns, IdMerges, Merges, Vocabulary};
-use crate::vocab::{Hashes, NO_ID, Tokens};
+use crate::vocab::{Cuts, NO_ID, Tokens};
+
+/// So many tokens are cut together.
+const TOGETHER: usize = 64;
 
 /// The tokens of a vocabulary that a model keeps.
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,34 +115,35 @@ pub fn scored(vocab: &Vocabulary, scores: &[f64], special: &[&str], unk: Option<
 pub fn by_score(tokens: &[(&str, u32, f64)]) -> Result<(Vec<(u32, u32)>, usize)> {
     let texts: Vec<&[u8]> = tokens.iter().map(|(token, ..)| token.as_bytes()).collect();
     let places: Vec<u32> = (0..tokens.len() as u32).collect();
-    let known = Tokens::new(&texts, &places, |_, _, _, _| {})?;
+    let known = Tokens::new(&texts, &places, |_, _, _| {})?;
     let id = |place: u32| tokens[place as usize].1;
-    let mut hashes = Hashes::default();
     let mut order: Vec<&(&str, u32, f64)> = tokens.iter().collect();
     // Adding zero makes the two zeros one, as they are to whoever compares.
     order.sort_by(|one, other| (other.2 + 0.0).total_cmp(&(one.2 + 0.0)).then(one.1.cmp(&other.1)));
     let (mut merges, mut equal, mut last) = (Vec::new(), 0, None);
-    let mut cuts: Vec<(usize, u32, u32)> = Vec::new();
-    for &&(token, _, score) in &order {
-        cuts.clear();
-        known.each_cut(token.as_bytes(), &mut hashes, |cut, left, right| cuts.push((cut, id(left), id(right))));
-        if cuts.is_empty() {
-            continue;
+    let (mut finder, mut found) = (Cuts::default(), Vec::new());
+    for rows in order.chunks(TOGETHER) {
+        let texts: Vec<&[u8]> = rows.iter().map(|(token, ..)| token.as_bytes()).collect();
+        found.clear();
+        finder.each(&known, &texts, |row, cut, left, right| found.push((row, (cut, id(left), id(right)))));
+        for cuts in found.chunk_by(|one, next| one.0 == next.0) {
+            let &(token, _, score) = rows[cuts[0].0];
+            let cuts: Vec<(usize, u32, u32)> = cuts.iter().map(|&(_, cut)| cut).collect();
+            let is_run = || token.chars().zip(token.chars().skip(1)).all(|(one, next)| one == next);
+            equal += usize::from(last == Some(score) && !is_run());
+            last = Some(score);
+            let length = token.len();
+            let overlaps = |&(cut, ..): &(usize, u32, u32)| {
+                2 * cut != length
+                    && token.as_bytes()[cut..] == token.as_bytes()[..length - cut]
+                    && cuts.binary_search_by_key(&(length - cut), |&(cut, ..)| cut).is_ok()
+            };
+            let (first, rest): (Vec<_>, Vec<_>) = match cuts.len() {
+                1 => (Vec::new(), cuts.clone()),
+                _ => cuts.iter().copied().partition(overlaps),
+            };
+            merges.extend(first.into_iter().chain(rest).map(|(_, left, right)| (left, right)));
         }
-        let is_run = || token.chars().zip(token.chars().skip(1)).all(|(one, next)| one == next);
-        equal += usize::from(last == Some(score) && !is_run());
-        last = Some(score);
-        let length = token.len();
-        let overlaps = |&(cut, ..): &(usize, u32, u32)| {
-            2 * cut != length
-                && token.as_bytes()[cut..] == token.as_bytes()[..length - cut]
-                && cuts.binary_search_by_key(&(length - cut), |&(cut, ..)| cut).is_ok()
-        };
-        let (first, rest): (Vec<_>, Vec<_>) = match cuts.len() {
-            1 => (Vec::new(), cuts.clone()),
-            _ => cuts.iter().copied().partition(overlaps),
-        };
-        merges.extend(first.into_iter().chain(rest).map(|(_, left, right)| (left, right)));
     }
     Ok((merges, equal))
 }

@@ -8,6 +8,7 @@ pub mod json_lines;
 pub mod json_model;
 pub mod pieces;
 pub mod rank_file;
+mod slots;
 mod texts;
 mod vocabulary;
 

@@ -5,13 +5,10 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::hash::Hasher;
-
-use hashbrown::hash_table::{Entry, HashTable};
-use rustc_hash::FxHasher;
 
 use crate::error::{Error, Kind, Result};
 use crate::files::Columns;
+use crate::files::slots::{Slots, hash};
 use crate::vocab::NO_ID;
 
 /// About the bytes of a line, to reserve memory by the size of the file.
@@ -33,10 +30,33 @@ const NOTHING: &[u8] = b"=";
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn read(data: &[u8]) -> Result<(Columns, Columns)> {
-    let lines = data.len() / USUAL_LINE;
-    let mut columns = Columns { bytes: Vec::new(), ends: Vec::with_capacity(lines), ids: Vec::with_capacity(lines) };
+    let mut columns = Columns::default();
     let mut unreachable = Columns::default();
-    let mut known: HashTable<u32> = HashTable::with_capacity(lines);
+    let read = read_lines(data, &mut columns, &mut unreachable);
+    // A line that repeats a token comes before the one that could not be read.
+    let hash_of = |place| hash(columns.token(place as usize));
+    let are_equal = |one, other| columns.token(one as usize) == columns.token(other as usize);
+    if let Err((_, place)) = Slots::new(columns.ends.len() as u32, hash_of, are_equal) {
+        let is_token = |line: &[u8]| !line.is_empty() && rank_of_nothing(line).is_none();
+        let line = (1..).zip(Lines(data)).filter(|(_, line)| is_token(line)).nth(place as usize);
+        let shown = spelled(columns.token(place as usize));
+        let what = format!("has the token {shown}, which is empty or an earlier line has");
+        return Err(broken(line.map_or(1, |(number, _)| number), what));
+    }
+    let ascends = read?;
+    if let Some(&id) = unreachable.ids.first().filter(|id| columns.ids.contains(id)) {
+        let what = format!("two tokens have the rank {id}, one of them empty");
+        return Err(Error::new(Kind::Format, what).remedy("is the file whole? fetch it again"));
+    }
+    Ok((if ascends { columns } else { columns.by_id() }, unreachable))
+}
+
+/// Reads lines up to one that is no token and rank, or repeats a rank; returns whether ranks ascend.
+fn read_lines(data: &[u8], columns: &mut Columns, unreachable: &mut Columns) -> Result<bool> {
+    let lines = data.len() / USUAL_LINE;
+    columns.bytes.reserve(data.len() / 2);
+    columns.ends.reserve(lines);
+    columns.ids.reserve(lines);
     // Ranks that ascend occur once. From the first that does not, all are remembered.
     let mut ranks: Option<HashSet<u32>> = None;
     let mut lines = Lines(data);
@@ -64,23 +84,13 @@ pub fn read(data: &[u8]) -> Result<(Columns, Columns)> {
         if ranks.as_mut().is_some_and(|ranks| !ranks.insert(id)) {
             return Err(broken(number, format!("has the rank {id}, which an earlier line has")));
         }
-        let token = &columns.bytes[start..];
-        let earlier = |&index: &u32| columns.token(index as usize);
-        match known.entry(hash(token), |index| earlier(index) == token, |index| hash(earlier(index))) {
-            Entry::Vacant(entry) if !token.is_empty() => entry.insert(columns.ends.len() as u32),
-            _ => {
-                let shown = spelled(token);
-                return Err(broken(number, format!("has the token {shown}, which is empty or an earlier line has")));
-            }
-        };
+        if columns.bytes.len() == start {
+            return Err(broken(number, "has the token b'', which is empty or an earlier line has"));
+        }
         columns.ends.push(columns.bytes.len());
         columns.ids.push(id);
     }
-    if let Some(&id) = unreachable.ids.first().filter(|id| columns.ids.contains(id)) {
-        let what = format!("two tokens have the rank {id}, one of them empty");
-        return Err(Error::new(Kind::Format, what).remedy("is the file whole? fetch it again"));
-    }
-    Ok((if ranks.is_some() { columns.by_id() } else { columns }, unreachable))
+    Ok(ranks.is_none())
 }
 
 /// Reads a line as files have them, with no second look at a byte: appends its token, and returns its rank and what comes
@@ -151,12 +161,6 @@ impl<'a> Iterator for Lines<'a> {
 
 fn broken(line: usize, what: impl std::fmt::Display) -> Error {
     Error::new(Kind::Format, format!("a line {what}")).remedy("is the file whole? fetch it again").line(line)
-}
-
-fn hash(token: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(token);
-    hasher.finish()
 }
 
 /// The bit that no character of base64 has in its value.
@@ -284,6 +288,8 @@ mod tests {
         assert_eq!(fault(b"= 5\n= 6\n").0, 2);
         let twice = "a line has the token b'a', which is empty or an earlier line has";
         assert_eq!(fault(b"YQ== 0\nYQ== 1\n"), (2, twice.into()));
+        let repeat = b"\n= 7\nYQ== 0\r\rYg== 2\n\nYQ== 9\nnot a line\n";
+        assert_eq!(fault(repeat), (7, twice.into()), "the first line that is wrong");
         assert_eq!(spelled(b"'\t\"\\\x7f\xff"), "b'\\'\\t\"\\\\\\x7f\\xff'");
         assert_eq!(spelled(b"'"), "b\"'\"");
     }

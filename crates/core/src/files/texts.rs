@@ -1,16 +1,7 @@
 //! Texts, one after another in one buffer, and a table that finds each by its spelling.
 
-use std::hash::Hasher;
-
-use rustc_hash::FxHasher;
-
+use crate::files::slots::{Slots, hash};
 use crate::prefetch::prefetch;
-
-/// No text is here: none has this place.
-const EMPTY: u64 = u64::MAX;
-
-/// How many texts are looked for together.
-const TOGETHER: usize = 64;
 
 /// Texts in order. Together they have less than 4 GiB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,8 +90,7 @@ impl Texts {
 #[derive(Debug)]
 pub struct TextTable {
     texts: Texts,
-    /// By the hash of a text: the upper half of the hash and the place, or [`EMPTY`]. At most half are taken.
-    slots: Vec<u64>,
+    slots: Slots,
 }
 
 impl TextTable {
@@ -109,25 +99,9 @@ impl TextTable {
     /// # Errors
     /// The places of two texts that are equal.
     pub fn new(texts: Texts) -> Result<Self, (u32, u32)> {
-        let mut table = Self { slots: vec![EMPTY; (texts.len() * 2).next_power_of_two().max(2)], texts };
-        let mut hashes = [0; TOGETHER];
-        let count = table.texts.len() as u32;
-        for first in (0..count).step_by(TOGETHER) {
-            let places = first..count.min(first + TOGETHER as u32);
-            // Slots are asked for before the first is read.
-            for (place, hash) in places.clone().zip(&mut hashes) {
-                *hash = hash_of(table.texts.get(place));
-                prefetch(&table.slots, table.slot(*hash));
-            }
-            for (place, &hash) in places.zip(&hashes) {
-                let (slot, found) = table.find(hash, table.texts.get(place));
-                if let Some(other) = found {
-                    return Err((other, place));
-                }
-                table.slots[slot] = hash >> 32 << 32 | u64::from(place);
-            }
-        }
-        Ok(table)
+        let hash_of = |place| hash(texts.get(place).as_bytes());
+        let slots = Slots::new(texts.len() as u32, hash_of, |one, other| texts.get(one) == texts.get(other))?;
+        Ok(Self { texts, slots })
     }
 
     /// The texts.
@@ -141,53 +115,28 @@ impl TextTable {
     #[inline]
     #[must_use]
     pub fn place(&self, text: &str) -> Option<u32> {
-        self.find(hash_of(text), text).1
+        self.find(hash(text.as_bytes()), text)
     }
 
     /// The places of texts: many at once are faster than each alone.
     pub fn places<'a>(&self, texts: impl Iterator<Item = &'a str> + Clone, found: &mut Vec<Option<u32>>) {
         // Memory is asked for in rounds: the slots, where the texts there end, the texts.
-        let slots: Vec<(u64, usize)> = texts.clone().map(hash_of).map(|hash| (hash, self.slot(hash))).collect();
+        let hashes = texts.clone().map(|text| hash(text.as_bytes()));
+        let slots: Vec<(u64, usize)> = hashes.map(|hash| (hash, self.slots.prepare(hash))).collect();
         for &(_, slot) in &slots {
-            prefetch(&self.slots, slot);
-        }
-        let place = |slot: usize| self.slots[slot] as u32 as usize;
-        for &(_, slot) in &slots {
-            prefetch(&self.texts.ends, place(slot));
+            prefetch(&self.texts.ends, self.slots.place(slot));
         }
         for &(_, slot) in &slots {
-            let end = self.texts.ends.get(place(slot)).map_or(0, |&end| end as usize);
+            let end = self.texts.ends.get(self.slots.place(slot)).map_or(0, |&end| end as usize);
             prefetch(self.texts.text.as_bytes(), end.saturating_sub(1));
         }
-        found.extend(texts.zip(&slots).map(|(text, &(hash, _))| self.find(hash, text).1));
+        found.extend(texts.zip(&slots).map(|(text, &(hash, _))| self.find(hash, text)));
     }
 
-    /// The place of this text, or else the slot where it belongs.
     #[inline]
-    fn find(&self, hash: u64, text: &str) -> (usize, Option<u32>) {
-        let mut slot = self.slot(hash);
-        while self.slots[slot] != EMPTY {
-            let place = self.slots[slot] as u32;
-            if self.slots[slot] >> 32 == hash >> 32 && self.texts.get(place) == text {
-                return (slot, Some(place));
-            }
-            slot = (slot + 1) & (self.slots.len() - 1);
-        }
-        (slot, None)
+    fn find(&self, hash: u64, text: &str) -> Option<u32> {
+        self.slots.find(hash, |place| self.texts.get(place) == text).ok()
     }
-
-    /// Where to look first.
-    #[inline]
-    fn slot(&self, hash: u64) -> usize {
-        // The bits below the middle: those above it are compared.
-        hash as usize & (self.slots.len() - 1)
-    }
-}
-
-fn hash_of(text: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text.as_bytes());
-    hasher.finish()
 }
 
 #[cfg(test)]

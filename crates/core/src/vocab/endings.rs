@@ -1,6 +1,7 @@
 //! The tokens that end at a place of a growing text.
 
-use crate::vocab::tokens::{Candidates, Tokens, three};
+use crate::vocab::hashes::three;
+use crate::vocab::tokens::{Candidates, Tokens};
 
 /// The length of the longest token with a given ending.
 pub(crate) struct Endings {

@@ -4,8 +4,10 @@
 
 mod adjacent;
 mod characters;
+mod cuts;
 mod endings;
 mod fits;
+mod hashes;
 mod pair_table;
 mod rules;
 mod tokens;
@@ -17,11 +19,13 @@ use crate::error::Result;
 
 pub(crate) use adjacent::{Adjacent, Splits};
 use characters::Characters;
+pub(crate) use cuts::Cuts;
 pub(crate) use endings::Endings;
 pub(crate) use fits::Fits;
+pub(crate) use hashes::Rolling;
 pub(crate) use pair_table::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
-pub(crate) use tokens::{Candidates, Hashes, Rolling, Tokens};
+pub(crate) use tokens::{Candidates, Tokens};
 
 /// An id that no token has: "none".
 pub const NO_ID: u32 = u32::MAX;
@@ -98,7 +102,7 @@ impl Vocab {
                 Ok(Self::of_rules(tokens, rules))
             }
             Semantics::Merges { pairs, ignore_merges } => {
-                let columns = Tokens::new(tokens, ids, |_, _, _, _| {})?;
+                let columns = Tokens::new(tokens, ids, |_, _, _| {})?;
                 let rules = Rules::of_merges(&columns, tokens, &pairs)?;
                 let mut vocab = Self::of_rules(columns, rules);
                 if !ignore_merges {

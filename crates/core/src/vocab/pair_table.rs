@@ -1,6 +1,7 @@
 //! The merge of each pair of symbols: a hash table with one word an entry, and a plain table for pairs of early symbols.
 
 use crate::large_pages::Table;
+use crate::prefetch::prefetch;
 
 /// The value of a pair that does not merge, and the symbol of a token without one.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -76,6 +77,14 @@ impl PairTable {
         }
     }
 
+    /// Asks for the memory that [`PairTable::insert`] needs.
+    #[inline]
+    pub(super) fn prepare(&self, left: u32, right: u32) {
+        let key = key(left, right);
+        prefetch(&self.seen, self.seen_at(key).0);
+        prefetch(&self.slots, self.first_slot(key));
+    }
+
     /// Sets the value of a pair and returns the previous one.
     pub(super) fn insert(&mut self, left: u32, right: u32, value: u32) -> u32 {
         if let Some(place) = place(left, right) {
@@ -122,11 +131,16 @@ impl PairTable {
         ((hash >> self.shift) as usize / SLOTS_A_WORD, bit(6) | bit(12) | bit(18))
     }
 
+    #[inline]
+    fn first_slot(&self, key: u64) -> usize {
+        (key.wrapping_mul(SPREAD) >> self.shift) as usize & (self.slots.len() - 1)
+    }
+
     /// The slot of a pair, or the free slot for it.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut at = (key.wrapping_mul(SPREAD) >> self.shift) as usize & mask;
+        let mut at = self.first_slot(key);
         while self.slots[at] >> VALUE_BITS != key && self.slots[at] != EMPTY {
             at = (at + 1) & mask;
         }

@@ -28,12 +28,21 @@
 //! Tokenization", 2023, for merging in one pass over the ranks.
 
 use crate::error::{Error, Kind, Result};
+use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
+use crate::vocab::cuts::Cuts;
+use crate::vocab::hashes::{Hashes, hash, spread};
 use crate::vocab::pair_table::{NONE, PairTable, SYMBOLS, VALUES};
-use crate::vocab::tokens::{Hashes, Tokens};
+use crate::vocab::tokens::Tokens;
 
 /// The first symbol that is not a byte.
 pub(crate) const FIRST: u32 = 256;
+
+/// So many merges are resolved together, and so many tokens cut.
+const TOGETHER: usize = 64;
+
+/// So many merges before it is added, the memory for one is asked for.
+const AHEAD: usize = 16;
 
 /// Which pairs of symbols merge, and into what.
 pub(crate) struct Rules {
@@ -49,15 +58,6 @@ pub(crate) struct Rules {
     /// Whether some byte has no token.
     lacks_bytes: bool,
     proper: bool,
-}
-
-/// A token cut in two.
-#[derive(Clone, Copy)]
-struct Cut {
-    at: usize,
-    symbols: [u32; 2],
-    /// The tokens' indices; [`NONE`] for bytes.
-    indices: [u32; 2],
 }
 
 impl Rules {
@@ -117,24 +117,36 @@ impl Rules {
         rules.parts.reserve(tokens.len());
         // Tokens that no cut makes in their turn.
         let mut unmade = Vec::new();
-        let mut cuts = Vec::new();
-        let columns = Tokens::new(tokens, ids, |columns, index, token, hashes| {
-            if token.len() == 1 {
-                return;
+        let (mut cuts, mut one) = (Cuts::default(), Hashes::default());
+        let columns = Tokens::new(tokens, ids, |columns, rows, hashes| {
+            let mut symbol = rules.ids.len() as u32;
+            for index in rows.clone().filter(|&index| tokens[index].len() > 1) {
+                rules.symbols[index] = symbol;
+                rules.ids.push(ids[index]);
+                symbol += 1;
             }
-            let symbol = rules.ids.len() as u32;
-            rules.ids.push(ids[index as usize]);
-            let Some([left, right]) = rules.cut_that_fits(columns, token, hashes, &mut cuts) else {
-                unmade.push(index);
-                rules.parts.push([NONE; 2]);
-                return;
-            };
-            rules.pairs.insert(left, right, symbol);
-            rules.parts.push([left, right]);
-            rules.symbols[index as usize] = symbol;
+            cuts.find(columns, rows.clone(), hashes);
+            rules.prepare(columns, &cuts);
+            for (number, index) in rows.enumerate() {
+                let token = tokens[index];
+                if token.len() == 1 {
+                    continue;
+                }
+                let pair = rules.guessed(columns, token, &cuts, number);
+                match pair.or_else(|| rules.searched(columns, token, index as u32, &mut one)) {
+                    Some([left, right]) => {
+                        rules.pairs.insert(left, right, rules.symbols[index]);
+                        rules.parts.push([left, right]);
+                    }
+                    None => {
+                        rules.symbols[index] = NONE;
+                        rules.parts.push([NONE; 2]);
+                        unmade.push(index as u32);
+                    }
+                }
+            }
         })?;
-        let mut hashes = Hashes::default();
-        if unmade.iter().any(|&index| has_a_higher_part(&columns, index, &mut hashes)) {
+        if unmade.iter().any(|&index| has_a_higher_part(&columns, index, &mut one)) {
             rules = rules.with_all_cuts(&columns);
         }
         Ok((columns, rules))
@@ -171,54 +183,62 @@ impl Rules {
         Ok(Self { pairs, parts, products, ids: ids_of_symbols, symbols, lacks_bytes, proper: true })
     }
 
-    /// The cut of a token into two symbols that fit, of which there is at most one.
-    ///
-    /// Tokens are first guessed by their hashes alone: a cut that fits and whose bytes are right is the one.
-    fn cut_that_fits(&self, columns: &Tokens, token: &[u8], hashes: &Hashes, cuts: &mut Vec<Cut>) -> Option<[u32; 2]> {
-        let guessed = self.first_that_fits(columns, token, hashes, cuts, |hash, _| columns.guess(hash));
-        let is_token = |side: &[u8], index: u32| side.len() == 1 || columns.bytes_at(index as usize) == side;
-        let right = |cut: &Cut| {
-            let (left, right) = token.split_at(cut.at);
-            is_token(left, cut.indices[0]) && is_token(right, cut.indices[1])
-        };
-        let cut = guessed
-            .filter(right)
-            .or_else(|| self.first_that_fits(columns, token, hashes, cuts, |hash, side| columns.find(hash, side)))?;
-        Some(cut.symbols)
+    /// Asks for what the choice among the best cuts reads, and adding their pairs.
+    fn prepare(&self, columns: &Tokens, cuts: &Cuts) {
+        for cut in cuts.best() {
+            for side in cut.sides {
+                prefetch(&self.symbols, side as usize);
+                columns.prepare_range(side);
+            }
+        }
+        for cut in cuts.best() {
+            let symbols = cut.sides.map(|side| self.symbols[side as usize]);
+            self.pairs.prepare(symbols[0], symbols[1]);
+            for (side, symbol) in cut.sides.into_iter().zip(symbols) {
+                prefetch(&self.parts, symbol.wrapping_sub(FIRST) as usize);
+                columns.prepare_bytes(side);
+            }
+        }
     }
 
-    /// One of the cuts that fit; the one with the earliest parts is tried first, since it fits most often.
-    fn first_that_fits(
-        &self,
-        columns: &Tokens,
-        token: &[u8],
-        hashes: &Hashes,
-        cuts: &mut Vec<Cut>,
-        find: impl Fn(u64, &[u8]) -> Option<u32>,
-    ) -> Option<Cut> {
-        let symbol = |side: &[u8], hash: u64| {
-            if let [byte] = *side {
-                return (self.ids[usize::from(byte)] != NO_ID).then_some((u32::from(byte), NONE));
-            }
-            let index = find(hash, side)?;
-            let symbol = self.symbols[index as usize];
-            (symbol != NONE).then_some((symbol, index))
+    /// The two symbols that a token consists of, if they are found by a guess: of cuts that fit there is at most one.
+    #[inline]
+    fn guessed(&self, columns: &Tokens, token: &[u8], cuts: &Cuts, number: usize) -> Option<[u32; 2]> {
+        let best = cuts.best_of(number)?;
+        let (cut, pair) = match self.symbols_that_fit(best.sides) {
+            Some(pair) => (*best, pair),
+            None => cuts.others(number).iter().find_map(|cut| Some((*cut, self.symbols_that_fit(cut.sides)?)))?,
         };
-        cuts.clear();
-        for at in 1..token.len() {
-            let (before, after) = (hashes.before(at), hashes.after(at));
-            if columns.may_hold(after) & columns.may_hold(before)
-                && let Some(right) = symbol(&token[at..], after)
-                && let Some(left) = symbol(&token[..at], before)
-            {
-                cuts.push(Cut { at, symbols: [left.0, right.0], indices: [left.1, right.1] });
-            }
-        }
-        if cuts.len() > 1 {
-            cuts.sort_unstable_by_key(|cut| cut.symbols[0].max(cut.symbols[1]));
-        }
-        // No pair that is there makes this token yet.
-        cuts.iter().find(|cut| meet(&self.pairs, &self.parts, cut.symbols[0], cut.symbols[1])).copied()
+        let (left, right) = token.split_at(cut.place.at as usize);
+        let is_token = |side: &[u8], index: u32| columns.bytes_at(index as usize) == side;
+        (is_token(left, cut.sides[0]) && is_token(right, cut.sides[1])).then_some(pair)
+    }
+
+    /// The same by a search among all cuts into tokens that have lower ranks, and bytes.
+    #[cold]
+    fn searched(&self, columns: &Tokens, token: &[u8], index: u32, hashes: &mut Hashes) -> Option<[u32; 2]> {
+        let mut pairs = Vec::new();
+        columns.each_side(token, hashes, |at, [before, after]| {
+            let (left, right) = token.split_at(at);
+            let symbol = |side: &[u8], hash| match *side {
+                // Bytes are there from the start, whatever their ranks.
+                [byte] => (self.ids[usize::from(byte)] != NO_ID).then_some(u32::from(byte)),
+                _ => columns.find(hash, side).filter(|&side| side < index).map(|side| self.symbols[side as usize]),
+            };
+            pairs.extend(symbol(left, before).zip(symbol(right, after)));
+        });
+        let fits = |&&(left, right): &&(u32, u32)| {
+            left != NONE && right != NONE && meet(&self.pairs, &self.parts, left, right)
+        };
+        pairs.iter().find(fits).map(|&(left, right)| [left, right])
+    }
+
+    /// The symbols of two tokens, if both have one and they are the encoding of their own bytes; no pair that is there merges
+    /// them.
+    #[inline]
+    fn symbols_that_fit(&self, sides: [u32; 2]) -> Option<[u32; 2]> {
+        let [left, right] = sides.map(|side| self.symbols[side as usize]);
+        (left != NONE && right != NONE && meet(&self.pairs, &self.parts, left, right)).then_some([left, right])
     }
 
     /// The same tokens, with every cut of a token into two as a pair that merges into it.
@@ -229,10 +249,13 @@ impl Rules {
         for (symbol, index) in (FIRST..).zip(longer) {
             self.symbols[index] = symbol;
         }
-        let mut hashes = Hashes::default();
-        for index in 0..columns.ids().len() {
-            columns.each_cut(columns.bytes_at(index), &mut hashes, |_, left, right| {
-                self.pairs.insert(self.symbols[left as usize], self.symbols[right as usize], self.symbols[index]);
+        let mut cuts = Cuts::default();
+        for first in (0..columns.ids().len()).step_by(TOGETHER) {
+            let tokens: Vec<&[u8]> =
+                (first..columns.ids().len()).take(TOGETHER).map(|index| columns.bytes_at(index)).collect();
+            cuts.each(columns, &tokens, |row, _, left, right| {
+                let symbol = |index: usize| self.symbols[index];
+                self.pairs.insert(symbol(left as usize), symbol(right as usize), symbol(first + row));
             });
         }
         self
@@ -242,7 +265,10 @@ impl Rules {
     fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> bool {
         let mut awaited = vec![false; columns.ids().len()];
         self.parts.reserve(merges.len());
-        for &[left, right, product] in merges {
+        for (rank, &[left, right, product]) in merges.iter().enumerate() {
+            if let Some(&[left, right, _]) = merges.get(rank + AHEAD) {
+                self.pairs.prepare(self.symbols[left as usize], self.symbols[right as usize]);
+            }
             let (l, r) = (self.symbols[left as usize], self.symbols[right as usize]);
             if l == NONE || r == NONE {
                 awaited[left as usize] |= l == NONE;
@@ -307,22 +333,17 @@ fn fit(pairs: &PairTable, parts: &[[u32; 2]], left: u32, right: u32) -> bool {
 /// Whether two symbols meet in the encoding of their bytes, merging with each other or not.
 #[inline]
 fn meet(pairs: &PairTable, parts: &[[u32; 2]], mut left: u32, mut right: u32) -> bool {
-    loop {
-        let limit = if left > right && left >= FIRST {
-            let limit = left;
-            left = parts[(left - FIRST) as usize][1];
-            limit
-        } else if right >= FIRST {
-            let limit = right + 1;
-            right = parts[(right - FIRST) as usize][0];
-            limit
-        } else {
-            return true;
-        };
-        if pairs.get(left, right) < limit {
+    while (left | right) >= FIRST {
+        // Which of the two is the later one cannot be foreseen, so there is no branch.
+        let (later, is_left) = (left.max(right), left > right);
+        let [first, last] = parts[(later - FIRST) as usize];
+        left = if is_left { last } else { left };
+        right = if is_left { right } else { first };
+        if pairs.get(left, right) < later + u32::from(!is_left) {
             return false;
         }
     }
+    true
 }
 
 /// Merges as indices: left, right, product.
@@ -331,24 +352,107 @@ fn resolve(columns: &Tokens, merges: &[(u32, u32)]) -> Result<Vec<[u32; 3]>> {
         return Err(Error::new(Kind::Format, format!("{} merges are too many", merges.len()))
             .remedy(format!("use fewer than {}", VALUES - FIRST as usize)));
     }
-    let mut joined = Vec::new();
-    let resolved = merges.iter().enumerate().map(|(rank, &(left, right))| {
-        let index = |id| {
-            columns.index_of_id(id).ok_or_else(|| {
-                let what = format!("merge {rank} ({left}, {right}) names id {id}, which is not a token");
-                Error::new(Kind::Format, what)
-            })
+    let mut resolved = Vec::with_capacity(merges.len());
+    let (mut joined, mut products) = (Vec::new(), Vec::new());
+    // Each step asks for the memory that the next one reads.
+    for (number, merges) in merges.chunks(TOGETHER).enumerate() {
+        let first = number * TOGETHER;
+        for (rank, &(left, right)) in (first..).zip(merges) {
+            let index = |id| {
+                columns.index_of_id(id).ok_or_else(|| {
+                    let what = format!("merge {rank} ({left}, {right}) names id {id}, which is not a token");
+                    Error::new(Kind::Format, what)
+                })
+            };
+            let sides = [index(left)? as u32, index(right)? as u32];
+            sides.iter().for_each(|&side| columns.prepare_range(side));
+            resolved.push([sides[0], sides[1], NONE]);
+        }
+        let resolved = &mut resolved[first..];
+        for side in resolved.iter().flat_map(|merge| &merge[..2]) {
+            columns.prepare_bytes(*side);
+        }
+        (joined.clear(), products.clear());
+        for &[left, right, _] in &*resolved {
+            let start = joined.len();
+            joined.extend_from_slice(columns.bytes_at(left as usize));
+            joined.extend_from_slice(columns.bytes_at(right as usize));
+            let hash = spread(hash(&joined[start..]));
+            columns.prepare(hash);
+            products.push((start..joined.len(), hash));
+        }
+        for index in products.iter().filter_map(|&(_, hash)| columns.guess(hash)) {
+            columns.prepare_range(index);
+        }
+        for (rank, (merge, (bytes, hash))) in (first..).zip(resolved.iter_mut().zip(&products)) {
+            let bytes = &joined[bytes.clone()];
+            merge[2] = columns.find_spread(*hash, bytes).ok_or_else(|| {
+                let shown = String::from_utf8_lossy(bytes);
+                Error::new(Kind::Format, format!("merge {rank} makes {shown:?}, which is not a token"))
+                    .remedy("add the token to the vocabulary or remove the merge")
+            })?;
+        }
+    }
+    Ok(resolved)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    /// The two parts that merging tokens of lower ranks leaves of token `own`: the definition.
+    fn parts_left(tokens: &[&[u8]], own: usize) -> Option<[Vec<u8>; 2]> {
+        let mut parts: Vec<Vec<u8>> = tokens[own].iter().map(|&byte| vec![byte]).collect();
+        while parts.len() > 2 {
+            let rank = |at: &usize| tokens[..own].iter().position(|token| *token == parts[*at..=*at + 1].concat());
+            let at = (0..parts.len() - 1).filter(|at| rank(at).is_some()).min_by_key(|at| (rank(at), *at))?;
+            let right = parts.remove(at + 1);
+            parts[at].extend(right);
+        }
+        parts.try_into().ok()
+    }
+
+    #[test]
+    fn each_token_is_made_by_the_pair_that_merging_leaves() {
+        let mut seed = 5_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % below
         };
-        let (l, r) = (index(left)?, index(right)?);
-        joined.clear();
-        joined.extend_from_slice(columns.bytes_at(l));
-        joined.extend_from_slice(columns.bytes_at(r));
-        let Some(product) = columns.index_of_token(&joined) else {
-            let shown = String::from_utf8_lossy(&joined);
-            return Err(Error::new(Kind::Format, format!("merge {rank} makes {shown:?}, which is not a token"))
-                .remedy("add the token to the vocabulary or remove the merge"));
-        };
-        Ok([l as u32, r as u32, product as u32])
-    });
-    resolved.collect()
+        let (mut proper, mut unmade) = (0, 0);
+        for round in 0..120 {
+            // Bytes first, as usual, or anywhere; tokens of earlier ones, in one batch and in several.
+            let mut tokens: Vec<Vec<u8>> = (b'a'..b'd').map(|byte| vec![byte]).collect();
+            for _ in 0..4 + random(150) {
+                let mut token = tokens[random(tokens.len())].clone();
+                token.extend_from_slice(&tokens[random(tokens.len())]);
+                if token.len() < 12 && !tokens.contains(&token) {
+                    tokens.push(token);
+                }
+            }
+            for _ in 0..[0, 0, 1, 3][round % 4] {
+                let (one, other) = (random(tokens.len()), random(tokens.len()));
+                tokens.swap(one, other);
+            }
+            let tokens: Vec<&[u8]> = tokens.iter().map(Vec::as_slice).collect();
+            let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+            let (columns, rules) = Rules::of_ranks(&tokens, &ids).unwrap();
+            if !rules.is_proper() {
+                continue;
+            }
+            proper += 1;
+            for index in (0..tokens.len()).filter(|&index| tokens[index].len() > 1) {
+                let bytes_of = |symbol: u32| match u8::try_from(symbol) {
+                    Ok(byte) => vec![byte],
+                    Err(_) => columns.bytes_at(rules.id(symbol) as usize).to_vec(),
+                };
+                let made = rules.symbol(index) != NONE;
+                let parts = made.then(|| rules.parts(rules.symbol(index)).unwrap().map(bytes_of));
+                assert_eq!(parts, parts_left(&tokens, index), "{index} {tokens:?}");
+                unmade += usize::from(!made);
+            }
+        }
+        assert!(proper > 25 && unmade > 60, "{proper} {unmade}");
+    }
 }

@@ -1,49 +1,17 @@
 //! Tokens and ids, each found by the other, and the tokens that begin or end at a place of a text.
-//!
-//! The hash of a token is a polynomial in [`BASE`] whose first byte has the lowest power: one multiplication and one
-//! addition make the hash of a prefix from that of the prefix before, without a long dependency chain, and the hashes of
-//! all suffixes follow from those of the prefixes. So many prefixes, or both sides of many cuts, cost little more than one.
-//!
-//! Long because every way to hash a token belongs beside the table that all of them use.
 
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
+use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
+use crate::vocab::hashes::{BASE, Hashes, Rolling, extend, hash, spread, three};
 
 /// An empty slot.
 const EMPTY: u32 = u32::MAX;
 
-/// The base of the polynomial: odd, so that it has an inverse.
-const BASE: u64 = 0x9E37_79B9_7F4A_7C55;
-
-/// The inverse of [`BASE`], by Newton's iteration: each step doubles the number of correct bits.
-const INVERSE: u64 = {
-    let mut inverse = BASE;
-    let mut step = 0;
-    while step < 5 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(BASE.wrapping_mul(inverse)));
-        step += 1;
-    }
-    inverse
-};
-
-/// The first powers of [`BASE`].
-const POWERS: [u64; 64] = {
-    let mut powers = [1; 64];
-    let mut at = 1;
-    while at < 64 {
-        powers[at] = BASE.wrapping_mul(powers[at - 1]);
-        at += 1;
-    }
-    powers
-};
-
-/// `BASE` to the 64th.
-const NEXT_POWER: u64 = BASE.wrapping_mul(POWERS[63]);
-
-/// Spreads a hash over its upper bits, which become the slot and the tag.
-const SPREAD: u64 = 0xD6E8_FEB8_6659_FD93;
+/// So many tokens are entered together: while some are, the slots of others are on their way from memory.
+const TOGETHER: usize = 64;
 
 /// Parallel columns in id order, and the two ways to find a row.
 pub(crate) struct Tokens {
@@ -64,63 +32,6 @@ pub(crate) struct Tokens {
     longest: usize,
     /// The length of the longest token that begins with three bytes, by their hash; saturated at all ones.
     reach: Vec<u8>,
-}
-
-/// The hashes of all prefixes of one token.
-#[derive(Default)]
-pub(crate) struct Hashes {
-    beginnings: Vec<u64>,
-    /// The powers of [`INVERSE`].
-    inverses: Vec<u64>,
-}
-
-impl Hashes {
-    fn read(&mut self, token: &[u8]) {
-        self.beginnings.clear();
-        self.beginnings.push(0);
-        extend(&mut self.beginnings, token);
-        while self.inverses.len() < self.beginnings.len() {
-            self.inverses.push(self.inverses.last().map_or(1, |last| INVERSE.wrapping_mul(*last)));
-        }
-    }
-
-    /// The hash of the token up to `cut`.
-    #[inline]
-    pub(super) fn before(&self, cut: usize) -> u64 {
-        self.beginnings[cut]
-    }
-
-    /// The hash of the token from `cut` on.
-    #[inline]
-    pub(super) fn after(&self, cut: usize) -> u64 {
-        let end = self.beginnings.len() - 1;
-        self.beginnings[end].wrapping_sub(self.beginnings[cut]).wrapping_mul(self.inverses[cut])
-    }
-}
-
-/// Appends the hash of each prefix of `token` that is not empty to `hashes`.
-#[inline]
-fn extend(hashes: &mut Vec<u64>, token: &[u8]) {
-    let mut hash = 0_u64;
-    let mut factor = 1_u64;
-    for bytes in token.chunks(POWERS.len()) {
-        hashes.extend(bytes.iter().zip(&POWERS).map(|(&byte, power)| {
-            hash = hash.wrapping_add((u64::from(byte) + 1).wrapping_mul(power.wrapping_mul(factor)));
-            hash
-        }));
-        factor = factor.wrapping_mul(NEXT_POWER);
-    }
-}
-
-fn hash(token: &[u8]) -> u64 {
-    let mut hash = 0_u64;
-    let mut factor = 1_u64;
-    for bytes in token.chunks(POWERS.len()) {
-        let terms = bytes.iter().zip(&POWERS).map(|(&byte, power)| (u64::from(byte) + 1).wrapping_mul(*power));
-        hash = hash.wrapping_add(factor.wrapping_mul(terms.fold(0, u64::wrapping_add)));
-        factor = factor.wrapping_mul(NEXT_POWER);
-    }
-    hash
 }
 
 /// The tokens that begin, or end, at one place of a text: likely candidates first, each verified on request.
@@ -154,50 +65,16 @@ impl Candidates {
     }
 }
 
-/// A rolling hash of bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct Rolling {
-    hash: u64,
-    /// The power of the next byte.
-    power: u64,
-}
-
-impl Rolling {
-    /// The hash of some bytes.
-    pub(crate) fn of(bytes: &[u8]) -> Self {
-        bytes.iter().fold(Self { hash: 0, power: 1 }, |rolling, &byte| rolling.pushed(byte))
-    }
-
-    /// The hash with one more byte.
-    #[inline]
-    pub(crate) fn pushed(self, byte: u8) -> Self {
-        let Self { hash, power } = self;
-        let hash = hash.wrapping_add((u64::from(byte) + 1).wrapping_mul(power));
-        Self { hash, power: power.wrapping_mul(BASE) }
-    }
-}
-
-/// A hash of three bytes in 16 bits.
-#[inline]
-pub(super) fn three(a: u8, b: u8, c: u8) -> usize {
-    (u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9E37_79B1) >> 16) as usize
-}
-
-/// Every bit of the hash in the upper half and in the upper bits of the lower.
-#[inline]
-fn spread(hash: u64) -> u64 {
-    (hash ^ hash >> 32).wrapping_mul(SPREAD)
-}
-
 impl Tokens {
-    /// Builds the table from columns; calls `visit` with each token before it can be found.
+    /// Builds the table from columns; calls `visit` with the rows of tokens that can be found from then on, in order, and
+    /// the hashes of their cuts.
     ///
     /// # Errors
     /// `Format`, if an id or a token occurs twice, ids do not ascend or a token is empty.
     pub(crate) fn new(
         tokens: &[&[u8]],
         ids: &[u32],
-        mut visit: impl FnMut(&Self, u32, &[u8], &Hashes),
+        mut visit: impl FnMut(&Self, Range<usize>, &Hashes),
     ) -> Result<Self> {
         if tokens.len() != ids.len() {
             return Err(Error::new(Kind::Format, format!("{} tokens but {} ids", tokens.len(), ids.len())));
@@ -221,36 +98,42 @@ impl Tokens {
             reach: vec![0; 1 << 16],
         };
         for byte in tokens.iter().filter(|token| token.len() == 1) {
-            columns.see(hash(byte));
+            columns.see(spread(hash(byte)));
         }
         let mut hashes = Hashes::default();
-        let mut below = None;
-        for (index, (&token, &id)) in (0..).zip(tokens.iter().zip(ids)) {
-            if token.is_empty() {
-                return Err(Error::new(Kind::Format, format!("the token with id {id} is empty")));
+        for first in (0..tokens.len()).step_by(TOGETHER) {
+            let rows = first..tokens.len().min(first + TOGETHER);
+            hashes.read(&tokens[rows.clone()]);
+            for &hash in hashes.wholes() {
+                columns.prepare(spread(hash));
             }
-            if id == NO_ID || below.is_some_and(|below| below >= id) {
-                return Err(Error::new(Kind::Format, format!("id {id} occurs twice, is out of order or too large")));
+            for (index, &hash) in rows.clone().zip(hashes.wholes()) {
+                columns.push(index as u32, tokens[index], hash)?;
             }
-            below = Some(id);
-            hashes.read(token);
-            visit(&columns, index, token, &hashes);
-            columns.push(index, id, token, hashes.before(token.len()))?;
+            visit(&columns, rows, &hashes);
         }
         Ok(columns)
     }
 
-    fn push(&mut self, index: u32, id: u32, token: &[u8], hash: u64) -> Result<()> {
-        match self.slot(hash, |other| self.bytes_at(other as usize) == token) {
+    fn push(&mut self, index: u32, token: &[u8], hash: u64) -> Result<()> {
+        let (id, below) = (self.ids[index as usize], index.checked_sub(1).map(|below| self.ids[below as usize]));
+        if token.is_empty() {
+            return Err(Error::new(Kind::Format, format!("the token with id {id} is empty")));
+        }
+        if id == NO_ID || below.is_some_and(|below| below >= id) {
+            return Err(Error::new(Kind::Format, format!("id {id} occurs twice, is out of order or too large")));
+        }
+        let spread = spread(hash);
+        match self.slot(spread, |other| self.bytes_at(other as usize) == token) {
             Ok(first) => {
                 let first = self.ids[first as usize];
                 let shown = String::from_utf8_lossy(token);
                 return Err(Error::new(Kind::Format, format!("the token {shown:?} has two ids, {first} and {id}"))
                     .remedy("keep one of them; an id must stand for one token and a token for one id"));
             }
-            Err(free) => self.slots[free] = self.tag(spread(hash)) | index,
+            Err(free) => self.slots[free] = self.tag(spread) | index,
         }
-        self.see(hash);
+        self.see(spread);
         if let Some(slot) = self.index_of_id.get_mut(id as usize) {
             *slot = index;
         }
@@ -263,10 +146,9 @@ impl Tokens {
         Ok(())
     }
 
-    /// The index of the token with this hash for which `is_it` holds, or else the free slot for it.
+    /// The index of the token with this spread hash for which `is_it` holds, or else the free slot for it.
     #[inline]
-    fn slot(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> std::result::Result<u32, usize> {
-        let spread = spread(hash);
+    fn slot(&self, spread: u64, is_it: impl Fn(u32) -> bool) -> std::result::Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let tag = self.tag(spread);
         let index_mask = (1 << self.index_bits) - 1;
@@ -290,22 +172,46 @@ impl Tokens {
         spread as u32 & !((1 << self.index_bits) - 1)
     }
 
-    /// Where the bit of a hash is.
+    /// Where the bit of a spread hash is.
     #[inline]
-    fn seen_at(&self, hash: u64) -> (usize, u32) {
-        let bits = spread(hash) >> 32;
+    fn seen_at(&self, spread: u64) -> (usize, u32) {
+        let bits = spread >> 32;
         ((bits >> 6) as usize & (self.seen.len() - 1), bits as u32 & 63)
     }
 
-    fn see(&mut self, hash: u64) {
-        let (word, bit) = self.seen_at(hash);
+    /// Asks for the memory that [`Tokens::guess`] needs.
+    #[inline]
+    pub(super) fn prepare(&self, spread: u64) {
+        prefetch(&self.slots, (spread >> 32) as usize & (self.slots.len() - 1));
+    }
+
+    /// Asks for the place of a token in all bytes.
+    #[inline]
+    pub(super) fn prepare_range(&self, index: u32) {
+        prefetch(&self.ends, index as usize);
+    }
+
+    /// Asks for the bytes of a token.
+    #[inline]
+    pub(super) fn prepare_bytes(&self, index: u32) {
+        prefetch(&self.bytes, self.range_of(index as usize).start);
+    }
+
+    fn see(&mut self, spread: u64) {
+        let (word, bit) = self.seen_at(spread);
         self.seen[word] |= 1 << bit;
     }
 
     /// Whether there can be a token with this hash, or a byte that comes later, without a branch.
     #[inline]
     pub(super) fn may_hold(&self, hash: u64) -> bool {
-        let (word, bit) = self.seen_at(hash);
+        self.may_hold_spread(spread(hash))
+    }
+
+    /// The same of a spread hash.
+    #[inline]
+    pub(super) fn may_hold_spread(&self, spread: u64) -> bool {
+        let (word, bit) = self.seen_at(spread);
         self.seen[word] >> bit & 1 == 1
     }
 
@@ -366,32 +272,46 @@ impl Tokens {
         if self.may_hold(rolling.hash) { self.find(rolling.hash, bytes) } else { None }
     }
 
-    /// The index of a token that probably has this hash; rarely it is another token with the same compared bits.
+    /// The index of a token that probably has this hash, which is spread; rarely it is another token with the same compared bits.
     #[inline]
-    pub(super) fn guess(&self, hash: u64) -> Option<u32> {
-        self.slot(hash, |_| true).ok()
+    pub(super) fn guess(&self, spread: u64) -> Option<u32> {
+        self.slot(spread, |_| true).ok()
+    }
+
+    /// Calls `found` with each cut of `token` whose sides may both be tokens, from left to right: where it is, and their
+    /// hashes.
+    pub(super) fn each_side(&self, token: &[u8], hashes: &mut Hashes, mut found: impl FnMut(usize, [u64; 2])) {
+        hashes.read(&[token]);
+        for (at, (_, [before, after])) in (1..token.len()).zip(hashes.sides()) {
+            if self.may_hold(before) & self.may_hold(after) {
+                found(at, [before, after]);
+            }
+        }
     }
 
     /// Calls `found` with each cut of `token` into two tokens, from left to right: where it is, and the indices of both.
     ///
     /// Time: linear in the token, and in those found.
-    pub(crate) fn each_cut(&self, token: &[u8], hashes: &mut Hashes, mut found: impl FnMut(usize, u32, u32)) {
-        hashes.read(token);
-        for at in 1..token.len() {
-            let (before, after) = (hashes.before(at), hashes.after(at));
-            if self.may_hold(before) & self.may_hold(after)
-                && let Some(right) = self.find(after, &token[at..])
+    pub(super) fn each_cut(&self, token: &[u8], hashes: &mut Hashes, mut found: impl FnMut(usize, u32, u32)) {
+        self.each_side(token, hashes, |at, [before, after]| {
+            if let Some(right) = self.find(after, &token[at..])
                 && let Some(left) = self.find(before, &token[..at])
             {
                 found(at, left, right);
             }
-        }
+        });
     }
 
     /// The index of the token that is `bytes`, whose hash is known.
     #[inline]
     pub(super) fn find(&self, hash: u64, bytes: &[u8]) -> Option<u32> {
-        self.slot(hash, |index| self.bytes_at(index as usize) == bytes).ok()
+        self.find_spread(spread(hash), bytes)
+    }
+
+    /// The same by the spread hash.
+    #[inline]
+    pub(super) fn find_spread(&self, spread: u64, bytes: &[u8]) -> Option<u32> {
+        self.slot(spread, |index| self.bytes_at(index as usize) == bytes).ok()
     }
 
     /// The index of a token, if these bytes are one.
@@ -449,27 +369,17 @@ mod tests {
 
     #[test]
     fn a_huge_id_costs_no_memory() {
-        let tokens = Tokens::new(&[b"a", b"b"], &[3, NO_ID - 1], |_, _, _, _| {}).unwrap();
+        let tokens = Tokens::new(&[b"a", b"b"], &[3, NO_ID - 1], |_, _, _| {}).unwrap();
         assert!(tokens.index_of_id.len() < 100_000);
         assert_eq!(tokens.index_of_id(NO_ID - 1), Some(1));
     }
 
     #[test]
     fn tokens_are_found_from_their_ends() {
-        let tokens = Tokens::new(&[b"a", b"ba", b"cba"], &[0, 1, 2], |_, _, _, _| {}).unwrap();
+        let tokens = Tokens::new(&[b"a", b"ba", b"cba"], &[0, 1, 2], |_, _, _| {}).unwrap();
         let mut endings = Candidates::default();
         tokens.look_back(b"xcba", 9, &mut endings);
         let found = |length| tokens.ending(b"xcba", length, &endings);
         assert_eq!([found(1), found(2), found(3), found(4)], [Some(0), Some(1), Some(2), None]);
-    }
-
-    #[test]
-    fn the_hashes_of_both_sides_of_a_cut_are_those_of_the_sides() {
-        let mut hashes = Hashes::default();
-        hashes.read(b"tokens");
-        for cut in 0..=6 {
-            assert_eq!(hashes.before(cut), hash(&b"tokens"[..cut]));
-            assert_eq!(hashes.after(cut), hash(&b"tokens"[cut..]));
-        }
     }
 }
