@@ -3,6 +3,7 @@
     python -m fuzz.interrupts --moments 200
 
 prints for each call its time, how often it was interrupted, and the longest time from the signal to the exception.
+Times are processor time of all threads, which other work on the machine does not change; ``--wall`` takes the clock's.
 """
 
 from __future__ import annotations
@@ -11,96 +12,74 @@ import argparse
 import random
 import signal
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bytepair as bp
-from bytepair import lowlevel
+from fuzz.long_calls import ONE_WORD, WORDS, calls, tokenizers, trainings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-COUNTS = {"low low": 5, "lower": 3, "slowest": 2, "aaaa": 4}
-WORDS, ONE_WORD = "slower lowest é ", "a"
+    from collections.abc import Iterator
 
 
-def tokenizers() -> dict[str, bp.Tokenizer]:
-    """One of each way to encode: by pieces, in one piece, by a lattice, by the longest token; with a normalizer."""
-    cut = bp.train(COUNTS, vocab_size=262, split="gpt2")
-    return {
-        "pattern": cut,
-        "one piece": bp.train(COUNTS, vocab_size=262, split="none"),
-        "normalized": bp.Tokenizer(cut.spec.replace(normalizers=("NFKC", "Lowercase"))),
-        "unigram": bp.train_unigram(COUNTS, vocab_size=14),
-        "wordpiece": bp.train_wordpiece(COUNTS, vocab_size=30),
-    }
+class Clock(NamedTuple):
+    """A timer, its signal, and the clock that it goes by."""
+
+    timer: int
+    signal: int
+    now: Callable[[], float]
 
 
-def calls(tok: bp.Tokenizer, text: str) -> dict[str, Callable[[], Any]]:
-    """Long calls on a text."""
-    array = tok.encode_array(text)
-    ids = array.tolist()
-    half = max(1, len(ids) // 2)
-
-    def grown(growing: bp.Appender) -> int:
-        growing.append(text)
-        return growing.count()
-
-    return {
-        "encode": lambda: tok.encode(text),
-        "encode_array": lambda: tok.encode_array(text),
-        "encode_batch": lambda: tok.encode_batch([text, text]),
-        "count": lambda: tok.count(text),
-        "count by one thread": lambda: tok.count(text, threads=1),
-        "count_until": lambda: tok.count_until(text, len(ids)),
-        "decode": lambda: tok.decode(ids),
-        "decode of an array": lambda: tok.decode(array),
-        "decode_batch": lambda: tok.decode_batch([ids, ids]),
-        "locate": lambda: lowlevel.locate(tok, text),
-        "sample": lambda: tok.sample(text, 1, 0.1, seed=1),
-        "pieces": lambda: tok.pieces(text),
-        "chunks": lambda: tok.chunks(text, 1000),
-        "fit": lambda: tok.fit(text, half),
-        "fit from the right": lambda: tok.fit(text, half, "right"),
-        "index": lambda: tok.index(text),
-        "appender": lambda: grown(tok.appender()),
-        "encode_parts": lambda: [ids.size for ids in tok.encode_parts([text, text])],
-        "decode_stream": lambda: tok.decode_stream().push(ids),
-    }
+# A timer of the system comes also while no other thread can run.
+WALL = Clock(signal.ITIMER_REAL, signal.SIGALRM, time.perf_counter)
+PROCESSOR = Clock(signal.ITIMER_PROF, signal.SIGPROF, time.process_time)
 
 
-def _interrupted_after(delay: float, call: Callable[[], Any]) -> float | None:
+def _interrupted_after(delay: float, call: Callable[[], Any], clock: Clock) -> float | None:
     """The time from the signal to the exception; None if the call ended before the signal."""
-    start = time.perf_counter()
+    start = clock.now()
     try:
-        signal.setitimer(signal.ITIMER_REAL, delay)
+        signal.setitimer(clock.timer, delay)
         call()
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(clock.timer, 0)
     except KeyboardInterrupt:
-        return time.perf_counter() - start - delay
+        return clock.now() - start - delay
     return None
 
 
-def sweep(moments: int, size: int, seed: int, only: str = "") -> Iterator[tuple[str, float, int, float]]:
+def every_call(size: int) -> Iterator[tuple[str, bp.Tokenizer, Callable[[], Any]]]:
+    """Each long call of each tokenizer on two texts of so many bytes, and training."""
+    for unit, texts in ((WORDS, "words"), (ONE_WORD, "one word")):
+        text = unit * (size // len(unit.encode()))
+        for kind, tok in tokenizers().items():
+            for name, call in calls(tok, text).items():
+                yield f"{kind}, {name}, {texts}", tok, call
+            if unit == WORDS:
+                yield f"{kind}, verify, {texts}", tok, lambda tok=tok: bp.verify(tok)  # type: ignore[misc]
+        for name, call in trainings(text).items():
+            yield f"{name}, {texts}", tokenizers()["pattern"], call
+
+
+def sweep(
+    moments: int, size: int, seed: int, only: str = "", clock: Clock = PROCESSOR
+) -> Iterator[tuple[str, float, int, float]]:
     """Interrupt each call at some moments; yield its name and time, how often it was interrupted, the longest delay."""
     rng = random.Random(seed)
-    for kind, tok in tokenizers().items():
+    for title, tok, call in every_call(size):
+        if only not in title:
+            continue
         expected = tok.encode(WORDS * 3)
-        for unit in (WORDS, ONE_WORD):
-            for name, call in calls(tok, unit * (size // len(unit.encode()))).items():
-                title = f"{kind}, {name}, {'words' if unit == WORDS else 'one word'}"
-                if only not in title:
-                    continue
-                start = time.perf_counter()
-                try:
-                    call()
-                except bp.EncodeError:
-                    continue  # A model that cannot be sampled.
-                whole = time.perf_counter() - start
-                delays = [_interrupted_after(rng.uniform(1e-4, max(whole, 2e-4)), call) for _ in range(moments)]
-                if tok.encode(WORDS * 3) != expected:
-                    raise AssertionError(f"{title}: after an interruption the ids of {WORDS!r} changed")
-                came = [delay for delay in delays if delay is not None]
-                yield title, whole, len(came), max(came, default=0.0)
+        start = clock.now()
+        try:
+            call()
+        except (bp.EncodeError, bp.LimitError):
+            continue  # A model that cannot be sampled, or has no chunks of so few tokens.
+        whole = clock.now() - start
+        delays = [_interrupted_after(rng.uniform(1e-4, max(whole, 2e-4)), call, clock) for _ in range(moments)]
+        if tok.encode(WORDS * 3) != expected:
+            raise AssertionError(f"{title}: after an interruption the ids of {WORDS!r} changed")
+        came = [delay for delay in delays if delay is not None]
+        yield title, whole, len(came), max(came, default=0.0)
 
 
 def main() -> None:
@@ -110,11 +89,12 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=5_000_000, help="bytes of each text")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="calls whose title contains this")
+    parser.add_argument("--wall", action="store_true", help="go by the clock, not by processor time")
     options = parser.parse_args()
-    # A timer of the system comes also while no other thread can run.
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    clock = WALL if options.wall else PROCESSOR
+    signal.signal(clock.signal, signal.default_int_handler)
     worst, interrupted = 0.0, 0
-    for title, whole, came, delay in sweep(options.moments, options.size, options.seed, options.only):
+    for title, whole, came, delay in sweep(options.moments, options.size, options.seed, options.only, clock):
         print(f"{title}: {whole:.2f} s, interrupted {came} times, at most {delay:.3f} s late", flush=True)
         worst, interrupted = max(worst, delay), interrupted + came
     print(f"{interrupted} interruptions, at most {worst:.3f} s late")

@@ -18,7 +18,7 @@ except ImportError:  # not every system has it
     fcntl = None  # type: ignore[assignment]  # looked for where it is used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from mmap import mmap
 
 _PART = 1 << 20
@@ -214,20 +214,30 @@ def _unwritable(folder: Path, error: Exception) -> ArtifactError:
     )
 
 
-def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None = None, is_swept: bool = False) -> None:
+def write_all(
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    retired: str | None = None,
+    replaced: Collection[Path] = (),
+    is_swept: bool = False,
+) -> None:
     """Writes files into a folder, made where it is missing: each appears whole, in this order, or not at all.
 
     Each is written beside its place, flushed to disk and renamed; no rename happens before all are written. The file
-    `retired` is removed before the renames, and with `is_swept` what killed writers left in the folder.
+    `retired` is removed before the renames, those that are `replaced` behind the first one, and with `is_swept` what
+    killed writers left.
 
     Raises:
         ArtifactError: The folder or a file cannot be written. Nothing half-written is left behind.
     """
     written: list[tuple[_Begun, Path]] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if is_swept:
-            sweep(folder)
+        folders = {folder, *((folder / name).parent for name in files)}
+        for each in folders:
+            each.mkdir(parents=True, exist_ok=True)
+            if is_swept:
+                sweep(each)
         for name, data in files.items():
             # The target of a link is replaced, not the link.
             place = (folder / name).resolve()
@@ -243,7 +253,10 @@ def write_all(folder: Path, files: Mapping[str, bytes], *, retired: str | None =
             begun, place = written[0]
             begun.replace(place)
             written.pop(0)
-        sync_folder(folder)
+            for path in replaced:
+                path.unlink(missing_ok=True)
+        for each in folders:
+            sync_folder(each)
     except (OSError, ValueError) as error:
         raise _unwritable(folder, error) from error
     finally:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
 import bytepair as bp
+from bytepair import files
+from bytepair.compat.transformers import PreTrainedTokenizerFast
 
 auto = pytest.importorskip("transformers").AutoTokenizer
 
@@ -62,3 +69,57 @@ def test_tokens_of_an_earlier_tokenizer_are_taken_out_of_the_folder(tmp_path: Pa
     bp.train(iter(TEXTS), 265).save(tmp_path)
     theirs = auto.from_pretrained(tmp_path)
     assert (theirs.eos_token, len(theirs)) == (None, 265)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+def test_a_kill_at_any_step_leaves_no_tokenizer_with_the_templates_of_another(tmp_path: Path) -> None:
+    made = []
+    for size, templates in ((262, "old {{ messages }}"), (265, {"default": "new", "tool_use": "new tools"})):
+        bp.train(iter(TEXTS), size).save(tmp_path / str(size))
+        made.append(PreTrainedTokenizerFast.from_pretrained(tmp_path / str(size)))
+        made[-1].chat_template = templates
+    old, new = made
+    found: list[object] = []
+    for stop in range(1, 100):
+        folder = tmp_path / f"killed {stop}"
+        old.save_pretrained(folder)
+        child = os.fork()
+        if child == 0:
+            _save_up_to(stop, new, folder)
+        _, status = os.waitpid(child, 0)
+        try:
+            loaded = PreTrainedTokenizerFast.from_pretrained(folder)
+        except bp.IntegrityError:
+            found.append(None)
+        else:
+            both = (old.vocab_size, old.chat_template), (new.vocab_size, new.chat_template)
+            found.append(both.index((loaded.vocab_size, loaded.chat_template)))
+        new.save_pretrained(folder)
+        assert not list(folder.rglob(f"{files.TEMPORARY}*"))
+        assert PreTrainedTokenizerFast.from_pretrained(folder).chat_template == new.chat_template
+        if os.WIFEXITED(status):
+            break
+    # The old one, then a refused folder while files are replaced, then the new one.
+    assert [state for state, _ in itertools.groupby(found)] == [0, None, 1]
+
+
+def _save_up_to(stop: int, tokenizer: PreTrainedTokenizerFast, folder: Path) -> NoReturn:
+    """Save, and end the process before one of the steps that others can see."""
+    left = stop
+
+    def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*arguments: Any, **options: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*arguments, **options)
+
+        return step
+
+    for name in ("replace", "unlink", "chmod", "mkdir"):
+        setattr(Path, name, counted(getattr(Path, name)))
+    try:
+        tokenizer.save_pretrained(folder)
+    finally:
+        os._exit(0)

@@ -66,8 +66,11 @@ pub fn probe(bytes: usize) -> Result<()> {
 }
 
 /// A buffer that grows with the input.
-pub(crate) trait Room {
-    /// Makes room for so many more; an error if there is no memory for them.
+pub trait Room {
+    /// Makes room for so many more.
+    ///
+    /// # Errors
+    /// `Memory`.
     fn room(&mut self, more: usize) -> Result<()>;
 }
 
@@ -83,6 +86,27 @@ impl Room for String {
     fn room(&mut self, more: usize) -> Result<()> {
         self.try_reserve(more).map_err(|_| Error::memory())
     }
+}
+
+/// All items in a vector.
+///
+/// # Errors
+/// `Memory`.
+///
+/// ```
+/// assert_eq!(bytepair_core::memory::collect(1..4)?, [1, 2, 3]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub fn collect<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
+    let (items, mut all) = (items.into_iter(), Vec::new());
+    all.room(items.size_hint().0)?;
+    for item in items {
+        if all.len() == all.capacity() {
+            all.room(1)?;
+        }
+        all.push(item);
+    }
+    Ok(all)
 }
 
 /// A copy of a text.

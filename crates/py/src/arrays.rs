@@ -5,7 +5,7 @@ use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use crate::errors::room;
+use crate::errors::{collect, room};
 
 /// Arrays of fewer elements are copied into memory of numpy's own; larger ones are handed over as they are.
 const ELEMENTS_TO_HAND_OVER: usize = 4096;
@@ -28,8 +28,7 @@ pub(crate) fn array<T: Element + Copy>(py: Python<'_>, mut elements: Vec<T>) -> 
 
 /// The start of each row and the end of the last one, from the ends of all.
 pub(crate) fn starts<'py>(py: Python<'py>, ends: &[usize]) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    room(py, size_of_val(ends))?;
-    array(py, std::iter::once(0).chain(ends.iter().map(|&end| end.cast_signed() as i64)).collect())
+    array(py, collect(py, std::iter::once(0).chain(ends.iter().map(|&end| end.cast_signed() as i64)))?)
 }
 
 /// Imports numpy by Python's own means, so that a failure is an exception: the bindings would panic.

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytepair_core::memory::Room;
 use bytepair_core::normalize::Normalizer;
 use bytepair_core::segment::{Segmenter, Steps};
 use bytepair_core::split::Pattern;
@@ -18,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator};
 
 use crate::busy::alone;
-use crate::errors::{in_row, raise};
+use crate::errors::{collect, in_row, raise};
 use crate::options::{OnInvalid, Threads};
 use crate::stages::parsed;
 use crate::strings::{Name, Names, OwnedName};
@@ -131,11 +132,13 @@ impl PieceCounter {
         let (py, mut this) = (slf.py(), alone(slf)?);
         let on_invalid = OnInvalid::parse(&options.errors.0)?;
         let counter = this.counter.take().ok_or_else(used_up)?;
-        let rows =
-            texts.iter().enumerate().map(|(row, text)| utf8(text, on_invalid).map_err(|error| in_row(py, error, row)));
-        let rows = rows.collect::<PyResult<Vec<Cow<'_, str>>>>()?;
+        let mut rows: Vec<Cow<'_, str>> = Vec::new();
+        rows.room(texts.len()).map_err(|error| raise(py, error))?;
+        for (row, text) in texts.iter().enumerate() {
+            rows.push(utf8(text, on_invalid).map_err(|error| in_row(py, error, row))?);
+        }
         this.counter = Some(counter);
-        let texts: Vec<&str> = rows.iter().map(|text| &**text).collect();
+        let texts: Vec<&str> = collect(py, rows.iter().map(|text| &**text))?;
         this.watch(py, &options, |counter, segmenter, _, threads, progress| {
             counter.count_texts(segmenter, &texts, options.group, threads, progress)
         })

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::arrays::{FlatBatch, array, import_numpy, starts};
-use crate::errors::in_row;
+use crate::errors::{collect, in_row};
 use crate::lists::{list, string};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
@@ -30,7 +30,7 @@ pub(crate) fn with_batch<T: Send>(
     }
     let texts = Texts::many(texts)?;
     let parts = texts.utf8(errors).map_err(|(row, error)| in_row(py, error, row))?;
-    let batch = texts.batch(&parts);
+    let batch = texts.batch(py, &parts)?;
     let bytes = parts.iter().map(|part| part.span().text().len()).sum();
     run(py, bytes, threads, |run| job(&batch, run))
 }
@@ -232,7 +232,7 @@ impl CoreTokenizer {
         }
         let texts = Texts::one(text)?;
         let parts = texts.utf8(errors).map_err(|(_, error)| error)?;
-        let spans: Vec<_> = parts.iter().map(Part::span).collect();
+        let spans = collect(py, parts.iter().map(Part::span))?;
         self.encode_spans(py, &spans, policy.borrowed(), threads)
     }
 

@@ -45,6 +45,11 @@ pub(crate) fn room(py: Python<'_>, bytes: usize) -> PyResult<()> {
     memory::probe(bytes).map_err(|error| raise(py, error))
 }
 
+/// All items in a vector; MemoryError if there is no memory for it.
+pub(crate) fn collect<T>(py: Python<'_>, items: impl IntoIterator<Item = T>) -> PyResult<Vec<T>> {
+    memory::collect(items).map_err(|error| raise(py, error))
+}
+
 /// The same exception with the row of the batch.
 pub(crate) fn in_row(py: Python<'_>, error: PyErr, row: usize) -> PyErr {
     match error.value(py).setattr("row", row) {

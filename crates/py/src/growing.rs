@@ -82,10 +82,7 @@ impl Appender {
             *new += bytes.len();
             match on_invalid {
                 OnInvalid::Strict => inner.append_bytes(bytes),
-                OnInvalid::Replace => {
-                    inner.append_lossy(bytes);
-                    Ok(())
-                }
+                OnInvalid::Replace => inner.append_lossy(bytes),
             }
         } else {
             let text = utf8(text, *on_invalid)?;
@@ -162,8 +159,7 @@ impl Prepender {
         let mut this = alone(slf)?;
         let text = utf8(text, this.on_invalid)?;
         this.new += text.len();
-        this.inner.prepend(&text);
-        Ok(())
+        this.inner.prepend(&text).map_err(|error| raise(slf.py(), error))
     }
 
     /// The number of ids of the text so far: `tok.count(prepender.text)`.

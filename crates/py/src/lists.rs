@@ -1,6 +1,9 @@
-//! Lists and texts for Python that may be large: there is room for them, and signals are heard while they are made.
+//! Lists and texts for Python that may be large: where there is no memory for them that is an error, and signals are heard while
+//! they are made.
+#![allow(unsafe_code, reason = "PyO3 panics where Python has no memory for a list, and an append takes twice as long")]
 
-use pyo3::exceptions::PyMemoryError;
+use pyo3::exceptions::{PyOverflowError, PySystemError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
@@ -11,20 +14,6 @@ const ITEMS: usize = 1 << 14;
 
 /// More than an item takes with its parts.
 const BYTES_OF_AN_ITEM: usize = 512;
-
-/// An item; None if it could not be made. It is as small as its pointer, since lists of ids have millions.
-struct Made<'py, T>(Option<Bound<'py, T>>);
-
-impl<'py, T> IntoPyObject<'py> for Made<'py, T> {
-    type Target = T;
-    type Output = Bound<'py, T>;
-    type Error = PyErr;
-
-    #[inline]
-    fn into_pyobject(self, _: Python<'py>) -> PyResult<Bound<'py, T>> {
-        self.0.ok_or_else(|| PyMemoryError::new_err(()))
-    }
-}
 
 /// A list of what `make` makes of each item.
 #[inline]
@@ -37,21 +26,27 @@ where
     I: IntoIterator<IntoIter: ExactSizeIterator>,
 {
     let items = items.into_iter();
-    room(py, items.len().saturating_mul(size_of::<usize>()))?;
-    let (mut left, mut failed) = (ITEMS, None);
-    let objects = items.map(|item| {
+    let length = isize::try_from(items.len()).map_err(|_| PyOverflowError::new_err("a list is too long"))?;
+    // SAFETY: a new list, or null and an exception.
+    let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(length))? };
+    let (mut left, mut filled) = (ITEMS, 0);
+    for (at, item) in (0..length).zip(items) {
         left -= 1;
         if left == 0 {
             left = ITEMS;
-            if let Err(error) = py.check_signals().and_then(|()| room(py, ITEMS * BYTES_OF_AN_ITEM)) {
-                failed = Some(error);
-                return Made(None);
-            }
+            py.check_signals()?;
+            room(py, ITEMS * BYTES_OF_AN_ITEM)?;
         }
-        Made(make(item).map_err(|error| failed = Some(error)).ok())
-    });
-    let list = PyList::new(py, objects);
-    list.map_err(|error| failed.unwrap_or(error))
+        let object = make(item)?;
+        // SAFETY: `at` is a place of the list that is still null, and the list takes the reference. A list with places that are
+        // null goes again, which is allowed, and is not returned.
+        unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), at, object.into_ptr()) };
+        filled += 1;
+    }
+    if filled != length {
+        return Err(PySystemError::new_err("a list has fewer items than were announced"));
+    }
+    Ok(list.cast_into()?)
 }
 
 /// A `str`.
@@ -61,6 +56,8 @@ pub(crate) fn string<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, Py
 
 /// A `bytes`.
 pub(crate) fn bytes<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    room(py, bytes.len())?;
-    Ok(PyBytes::new(py, bytes))
+    PyBytes::new_with(py, bytes.len(), |made| {
+        made.copy_from_slice(bytes);
+        Ok(())
+    })
 }

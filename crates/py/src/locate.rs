@@ -1,24 +1,24 @@
 //! Ids with their places in the given text, and the added tokens in a text: functions of `bytepair.lowlevel`.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use bytepair_core::Error;
 use bytepair_core::pipeline::Tokenizer;
+use bytepair_core::{Error, interrupt};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::arrays::{array, import_numpy};
-use crate::lists::list;
+use crate::errors::raise;
+use crate::lists::{list, string};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
 use crate::run::run;
 use crate::tokenizer::CoreTokenizer;
 
 /// Ids, their places, the numbers of their pieces, and the surfaces of some.
-type LocatedRows<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, BTreeMap<usize, String>);
+type LocatedRows<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyDict>);
 
 /// Intervals of the given text as ranges of bytes.
 fn in_bytes(text: &Readable<'_>, intervals: Vec<(usize, usize)>) -> PyResult<Vec<Range<usize>>> {
@@ -82,8 +82,12 @@ pub(crate) fn locate<'py>(
     let places = list(py, &located, |token| (given.given(token.start), given.given(token.end)).into_pyobject(py))?;
     let words = list(py, &located, |token| Ok(token.word.into_pyobject(py)?))?;
     let surfaces = located.into_iter().enumerate();
-    let surfaces = surfaces.filter_map(|(row, token)| Some((row, token.surface?.into_string()))).collect();
-    Ok((ids, places, words, surfaces))
+    let by_row = PyDict::new(py);
+    for (row, surface) in surfaces.filter_map(|(row, token)| Some((row, token.surface?))) {
+        interrupt::check().map_err(|error| raise(py, error))?;
+        by_row.set_item(row, string(py, &surface)?)?;
+    }
+    Ok((ids, places, words, by_row))
 }
 
 /// The ids of a text in which only some parts may hold added tokens, with their places; errors as `Tokenizer.encode`.
@@ -119,7 +123,7 @@ pub(crate) fn locate_trusted<'py>(
     let trusted = in_bytes(&text, trusted)?;
     // Places are no longer than the UTF-8.
     if i32::try_from(text.text.len()).is_ok() {
-        let (ids, places) = columns(py, inner, &text, &trusted, |place| place as i32)?;
+        let (ids, places) = columns(py, inner, &text, &trusted, |place| i32::try_from(place).unwrap_or(i32::MAX))?;
         return Ok((array(py, ids)?, array(py, places)?.into_any()));
     }
     let (ids, places) = columns(py, inner, &text, &trusted, |place| place.cast_signed() as i64)?;

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use bytepair_core::Error;
+use bytepair_core::memory::Room;
 use bytepair_core::pipeline::{Batch, Span};
 use bytepair_core::units::Units;
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
 
-use crate::errors::{raise, room};
+use crate::errors::{collect, raise, room};
 use crate::options::OnInvalid;
 use crate::strings::{OwnedName, exact};
 
@@ -187,7 +188,7 @@ impl<'py> Texts<'py> {
             // The copy, and what becomes of each text before any is encoded.
             room(list.py(), list.len().saturating_mul(BYTES_OF_A_TEXT))?;
             let texts = list.to_tuple();
-            all.parts.reserve(texts.len());
+            all.parts.room(texts.len()).map_err(|error| raise(list.py(), error))?;
             texts.as_slice().iter().try_for_each(|text| all.push(text.clone()))?;
         } else {
             texts.try_iter()?.try_for_each(|text| all.push(text?))?;
@@ -218,25 +219,24 @@ impl<'py> Texts<'py> {
 
     /// The UTF-8 of each part; an error comes with its row.
     pub(crate) fn utf8(&self, on_invalid: OnInvalid) -> Result<Vec<Part<'_>>, (usize, PyErr)> {
-        let parts = self.parts.iter().enumerate().map(|(number, part)| {
-            if !part.is_instance_of::<PyString>()
-                && let Ok(control) = part.cast::<Control>()
-            {
-                return Ok(Part::Control(&control.get().token));
-            }
-            utf8(part, on_invalid).map(Part::Text).map_err(|error| (number, error))
-        });
         let row = |part| self.ends.as_ref().map_or(part, |ends| ends.partition_point(|&end| end <= part));
-        parts.collect::<Result<_, _>>().map_err(|(part, error)| (row(part), error))
+        let mut parts = Vec::new();
+        if let Some(first) = self.parts.first() {
+            parts.room(self.parts.len()).map_err(|error| (0, raise(first.py(), error)))?;
+        }
+        for (number, part) in self.parts.iter().enumerate() {
+            parts.push(Part::read(part, on_invalid).map_err(|error| (row(number), error))?);
+        }
+        Ok(parts)
     }
 
     /// The texts as the core takes them.
-    pub(crate) fn batch<'a>(&self, parts: &'a [Part<'_>]) -> Batch<'a> {
-        let spans = parts.iter().map(Part::span).collect();
-        match &self.ends {
+    pub(crate) fn batch<'a>(&self, py: Python<'_>, parts: &'a [Part<'_>]) -> PyResult<Batch<'a>> {
+        let spans = collect(py, parts.iter().map(Part::span))?;
+        Ok(match &self.ends {
             None => Batch::of_single(spans),
-            Some(ends) => Batch::of_many(spans, ends.clone()),
-        }
+            Some(ends) => Batch::of_many(spans, collect(py, ends.iter().copied())?),
+        })
     }
 }
 
@@ -246,7 +246,16 @@ pub(crate) enum Part<'a> {
     Control(&'a str),
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    fn read(part: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Self> {
+        if !part.is_instance_of::<PyString>()
+            && let Ok(control) = part.cast::<Control>()
+        {
+            return Ok(Part::Control(&control.get().token));
+        }
+        utf8(part, on_invalid).map(Part::Text)
+    }
+
     pub(crate) fn span(&self) -> Span<'_> {
         match self {
             Self::Text(text) => Span::Text(text),

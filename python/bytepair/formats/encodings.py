@@ -65,11 +65,12 @@ ENCODINGS: dict[str, PublishedEncoding] = {
 }
 """The published encodings by name."""
 
+# The best-known models come first.
 _MODELS = {
-    "o200k_base": "o1 o3 o4-mini gpt-5 gpt-4.1 gpt-4o",
+    "o200k_base": "gpt-5 gpt-4o o3 gpt-4.1 o4-mini o1",
     "cl100k_base": (
-        "gpt-4 gpt-3.5-turbo gpt-3.5 gpt-35-turbo davinci-002 babbage-002 "
-        "text-embedding-ada-002 text-embedding-3-small text-embedding-3-large"
+        "gpt-4 gpt-3.5-turbo text-embedding-3-small text-embedding-3-large text-embedding-ada-002 "
+        "gpt-3.5 gpt-35-turbo davinci-002 babbage-002"
     ),
     "p50k_base": (
         "text-davinci-003 text-davinci-002 code-davinci-002 code-davinci-001 code-cushman-002 code-cushman-001 "
@@ -111,6 +112,17 @@ def encoding_of_model(model: str) -> str | None:
     if model in MODEL_TO_ENCODING:
         return MODEL_TO_ENCODING[model]
     return next((name for prefix, name in MODEL_PREFIX_TO_ENCODING.items() if model.startswith(prefix)), None)
+
+
+def models_of(encoding: str) -> list[str]:
+    """The models that use an encoding, the best-known first; empty for any other name.
+
+    Example:
+        >>> models_of("o200k_base")[:3], models_of("o200k_harmony"), models_of("mine")
+        (['gpt-5', 'gpt-4o', 'o3'], ['gpt-oss'], [])
+    """
+    names = _MODELS.get(encoding) or _PREFIXES.get(encoding, "")
+    return [name.rstrip("-") for name in names.split()]
 
 
 def recognise(data: bytes) -> PublishedEncoding | None:

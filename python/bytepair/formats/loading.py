@@ -25,6 +25,10 @@ NAME_STAGES = f"pass those of its model: split, a pattern or one of {_NAMES}, an
 NAME_STAGES_CLI = f"pass those of its model: --split PATTERN, or one of {_NAMES}, and --special-token TEXT=ID"
 
 
+_QWEN = ("Qwen2Tokenizer", "Qwen2TokenizerFast")
+"""Classes of ``transformers`` with these two files and another pattern than GPT-2's."""
+
+
 def load(
     path: Path,
     *,
@@ -129,7 +133,7 @@ def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, in
             )
         return read_ranks(detected.content, split, special_tokens)
     if detected.format == "vocab+merges":
-        return _read_vocab_merges(detected, split or "gpt2", special_tokens)
+        return _read_vocab_merges(detected, split, special_tokens)
     for name, value in (("split", split), ("special_tokens", special_tokens)):
         if value is not None and (detected.format, name) != ("gguf", "split"):
             raise FormatError(
@@ -150,14 +154,28 @@ def read_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None
     return _complete(tiktoken.read(data), split, special_tokens)
 
 
-def _read_vocab_merges(detected: Detected, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
-    from bytepair.formats import vocab_merges  # noqa: PLC0415
+def _read_vocab_merges(
+    detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None
+) -> TokenizerSpec:
+    from bytepair.formats import configs, vocab_merges  # noqa: PLC0415
 
     place = detected.path.with_name("merges.txt")
     merges = files.read(place)
     manifest.verify(place, merges)
     foreign.check(place, merges)
-    return _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), split, special_tokens)
+    if vocab_merges.has_word_ends(detected.content):
+        if split is not None:
+            raise FormatError(
+                "tokens that end with </w> are those of CLIP, which has a pre-tokenizer of its own",
+                remedy="leave split out",
+                cli_remedy="leave --split out",
+            )
+        return vocab_merges.read_clip(detected.content, merges, special_tokens)
+    if split is None and configs.table(place.parent, configs.CONFIG).get("tokenizer_class") in _QWEN:
+        spec = _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), "qwen2", special_tokens)
+        return spec.replace(normalizers=("NFC",))
+    spec = vocab_merges.read(detected.content, merges, special_tokens or {})
+    return _complete(spec, split or "gpt2", special_tokens)
 
 
 def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:

@@ -120,7 +120,7 @@ fn prepend(tokenizer: &Tokenizer, text: &str, part: usize) -> Result<Done> {
     for taken in (0..text.len()).step_by(part) {
         let end = text.len() - taken;
         let start = end.saturating_sub(part);
-        prepender.prepend(&text[start..end]);
+        prepender.prepend(&text[start..end])?;
         counts.push((text.len() - start, prepender.count(tokenizer, Policy::default())?));
     }
     Ok(Done::Counts(counts))

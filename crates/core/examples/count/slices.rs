@@ -210,7 +210,7 @@ fn prepend(tokenizer: &Tokenizer, text: &str) -> Result<u64> {
     let mut prepender = Prepender::new();
     let mut count = 0;
     for (at, character) in text.char_indices().rev() {
-        prepender.prepend(&text[at..at + character.len_utf8()]);
+        prepender.prepend(&text[at..at + character.len_utf8()])?;
         count = prepender.count(tokenizer, Policy::default())?;
     }
     Ok(count)
@@ -241,7 +241,7 @@ fn is_appended_right(tokenizer: &Tokenizer, text: &str) -> Result<bool> {
 fn is_prepended_right(tokenizer: &Tokenizer, text: &str) -> Result<bool> {
     let mut prepender = Prepender::new();
     for (at, character) in text.char_indices().rev() {
-        prepender.prepend(&text[at..at + character.len_utf8()]);
+        prepender.prepend(&text[at..at + character.len_utf8()])?;
         let count = prepender.count(tokenizer, Policy::default())?;
         if is_checked(text.len() - at, text.len()) && count != scratch::count(tokenizer, &text[at..])? {
             return Ok(false);

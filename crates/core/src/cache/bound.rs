@@ -30,6 +30,10 @@ pub(super) fn part(parts: usize) -> usize {
 pub(super) struct Taken(usize);
 
 impl Taken {
+    pub(super) fn bytes(&self) -> usize {
+        self.0
+    }
+
     /// Makes it so many bytes in all, if that is no more than before or the process may take more.
     pub(super) fn resize(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.0);

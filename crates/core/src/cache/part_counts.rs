@@ -1,6 +1,9 @@
 //! Short parts of texts that were counted lately, and their counts: words recur, and a call through all stages costs more
 //! than the few bytes of one.
 
+use super::bound::{self, Taken};
+use crate::memory;
+
 /// The bytes of the longest part that is kept.
 pub(crate) const LONGEST: usize = 58;
 
@@ -14,7 +17,7 @@ const FEW: usize = 64;
 const LEAST: u32 = 12;
 const MOST: u32 = 16;
 
-/// The counts of parts of up to [`LONGEST`] bytes. Memory: up to 6 MB, once there are so many.
+/// The counts of parts of up to [`LONGEST`] bytes. Memory: up to 6 MB, once there are so many, within the bounds of caches.
 #[derive(Default)]
 pub(crate) struct PartCounts {
     small: Table<{ SMALL + 2 }>,
@@ -56,6 +59,7 @@ struct Table<const N: usize> {
     entries: Vec<Entry<N>>,
     /// Parts that were counted without a table, or whose place another one took.
     lost: usize,
+    taken: Taken,
 }
 
 impl<const N: usize> Table<N> {
@@ -92,6 +96,9 @@ impl<const N: usize> Table<N> {
                 return;
             }
             self.grow(1 << LEAST);
+            if self.entries.is_empty() {
+                return;
+            }
         }
         self.lost += usize::from(self.put(Entry { key, count }));
         if self.lost > self.entries.len() / 2 && self.entries.len() < 1 << MOST {
@@ -106,9 +113,18 @@ impl<const N: usize> Table<N> {
         !std::mem::replace(second, std::mem::replace(first, entry)).is_empty()
     }
 
+    /// Makes the table this large, if there is memory for it and caches may take it.
     fn grow(&mut self, size: usize) {
-        let before = std::mem::replace(&mut self.entries, vec![Entry::EMPTY; size]);
         self.lost = 0;
+        let (before, bytes) = (self.taken.bytes(), size * size_of::<Entry<N>>());
+        if bytes > bound::part(4) || !self.taken.resize(bytes) {
+            return;
+        }
+        let Ok(entries) = memory::collect(std::iter::repeat_n(Entry::EMPTY, size)) else {
+            self.taken.resize(before);
+            return;
+        };
+        let before = std::mem::replace(&mut self.entries, entries);
         for entry in before.into_iter().filter(|entry| !entry.is_empty()) {
             self.put(entry);
         }

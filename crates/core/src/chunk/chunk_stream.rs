@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::chunk::boundaries::Boundary;
 use crate::chunk::chunks::{Chunk, Chunker, Settings, State, check};
 use crate::error::{Error, Result};
+use crate::memory::{self, Room};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Segmenter};
 
@@ -73,6 +74,7 @@ impl ChunkStream {
     /// # Errors
     /// As [`Tokenizer::chunks`], placed in the whole text; the stream is then of no more use.
     pub fn push(&mut self, tokenizer: &Tokenizer, policy: Policy, part: &str, is_last: bool) -> Result<Vec<Streamed>> {
+        self.text.room(part.len())?;
         self.text.push_str(part);
         self.check(tokenizer.segmenter(), policy, is_last)?;
         let mut chunks = Vec::new();
@@ -85,9 +87,10 @@ impl ChunkStream {
             match chunker.next(text, is_last) {
                 Ok(Some(chunk)) => {
                     self.reached = reach(self.reached, text, chunk.start);
-                    let text = text[chunk.start..chunk.end].to_owned();
+                    let text = memory::copy(&text[chunk.start..chunk.end])?;
                     let characters = self.reached.1..self.reached.1 + text.chars().count();
                     let (start, end) = (chunk.start + self.dropped, chunk.end + self.dropped);
+                    chunks.room(1)?;
                     chunks.push(Streamed { chunk: Chunk { start, end, ..chunk }, characters, text });
                 }
                 ended => break ended,

@@ -12,6 +12,7 @@ use crate::count::stretch::SHORT;
 use crate::count::tail::{Known, Split, Stages};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
+use crate::memory::{self, Room};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, admit};
 use crate::utf8::boundary;
@@ -135,6 +136,7 @@ impl Appender {
             let error = Error::new(Kind::Encode, "the bytes before this text end inside a character");
             return Err(error.at(self.text.len()).placed(&self.text).remedy("append the rest of the character first"));
         }
+        self.text.room(text.len())?;
         self.text.push_str(text);
         Ok(())
     }
@@ -152,7 +154,7 @@ impl Appender {
         let bytes = if self.pending.is_empty() {
             bytes
         } else {
-            joined = [&self.pending, bytes].concat();
+            joined = memory::collect(self.pending.iter().chain(bytes).copied())?;
             &joined
         };
         let text = match std::str::from_utf8(bytes) {
@@ -167,14 +169,21 @@ impl Appender {
                 return Err(Error { character: Some(valid + inside.chars().count()), ..error });
             }
         };
+        self.text.room(text.len())?;
         self.text.push_str(text);
         self.pending = bytes[text.len()..].to_vec();
         Ok(())
     }
 
     /// Appends bytes with U+FFFD in place of each maximal part that is not UTF-8; the start of a character waits.
-    pub fn append_lossy(&mut self, bytes: &[u8]) {
-        let bytes = [&std::mem::take(&mut self.pending), bytes].concat();
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub fn append_lossy(&mut self, bytes: &[u8]) -> Result<()> {
+        let bytes = memory::collect(self.pending.iter().chain(bytes).copied())?;
+        // A byte becomes three at most.
+        self.text.room(bytes.len() + 2 * bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>())?;
+        self.pending.clear();
         let mut chunks = bytes.utf8_chunks().peekable();
         while let Some(chunk) = chunks.next() {
             self.text.push_str(chunk.valid());
@@ -186,6 +195,7 @@ impl Appender {
                 self.text.push(char::REPLACEMENT_CHARACTER);
             }
         }
+        Ok(())
     }
 
     /// Puts U+FFFD in place of the start of a character that waits.

@@ -119,7 +119,7 @@ impl Tokenizer {
                 break;
             };
             let mark = prepender.mark(self, policy);
-            prepender.prepend(&text[start..fit.at]);
+            prepender.prepend(&text[start..fit.at])?;
             let tokens = prepender.count(self, policy)?;
             if tokens <= limit {
                 fit = Fit { at: start, tokens, ..fit };
@@ -133,7 +133,7 @@ impl Tokenizer {
         let (mut before, mut looked) = (fit.tokens, fit.at);
         for (at, character) in text[..fit.at].char_indices().rev() {
             let end = at + character.len_utf8();
-            prepender.prepend(&text[at..end]);
+            prepender.prepend(&text[at..end])?;
             let tokens = prepender.count(self, policy)?;
             if tokens <= limit {
                 fit = Fit { at, tokens, ..fit };

@@ -6,6 +6,7 @@ use crate::count::marks::{Marks, Stamp};
 use crate::count::tail::Stages;
 use crate::error::Result;
 use crate::interrupt;
+use crate::memory::Room;
 use crate::merge;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
@@ -78,16 +79,23 @@ impl Prepender {
     }
 
     /// Prepends text.
-    pub fn prepend(&mut self, text: &str) {
+    ///
+    /// # Errors
+    /// `Memory`; the text is then as before.
+    pub fn prepend(&mut self, text: &str) -> Result<()> {
         if self.start < text.len() {
             let room = text.len() + self.text().len();
-            let grown = [&" ".repeat(room), self.text()].concat();
+            let mut grown = String::new();
+            grown.room(room + self.text().len())?;
+            grown.extend(std::iter::repeat_n(' ', room));
+            grown.push_str(self.text());
             self.text = grown;
             self.start = room;
         }
         let start = self.start - text.len();
         self.text.replace_range(start..self.start, text);
         self.start = start;
+        Ok(())
     }
 
     /// The text so far.
@@ -207,7 +215,7 @@ impl Prepender {
     /// As [`Prepender::count`].
     pub fn fits(&mut self, tokenizer: &Tokenizer, policy: Policy, more: &str, limit: u64) -> Result<bool> {
         let mark = self.mark(tokenizer, policy);
-        self.prepend(more);
+        self.prepend(more)?;
         let count = self.count(tokenizer, policy);
         let back = self.rollback(&mark);
         debug_assert!(back, "nothing before the mark was taken back");

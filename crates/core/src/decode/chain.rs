@@ -8,6 +8,8 @@ use serde::Deserialize;
 
 use crate::error::{Error, Kind, Result};
 use crate::files::byte_alphabet::byte_of;
+use crate::interrupt::Checks;
+use crate::memory::Room;
 use crate::normalize::aligned::{grows_too_long, most_bytes};
 use crate::normalize::{Replace, parsed};
 use crate::pre_tokenize::{Metaspace, StatedMetaspace};
@@ -95,11 +97,13 @@ impl TextDecoder {
 
     /// The tokens that this step makes of others.
     fn apply(&self, mut tokens: Vec<String>, most: usize) -> Result<Vec<String>> {
+        let mut checks = Checks::default();
         match &self.0 {
-            Step::ByteLevel => return Ok(vec![byte_level(&tokens)]),
-            Step::ByteFallback => return Ok(byte_fallback(tokens)),
+            Step::ByteLevel => return Ok(vec![byte_level(&tokens)?]),
+            Step::ByteFallback => return byte_fallback(tokens),
             Step::WordPiece { prefix, cleanup } => {
                 for (place, token) in tokens.iter_mut().enumerate() {
+                    checks.check()?;
                     if place > 0 {
                         match token.strip_prefix(prefix.as_str()) {
                             Some(rest) => *token = rest.to_owned(),
@@ -113,6 +117,7 @@ impl TextDecoder {
             }
             Step::Metaspace(metaspace) => {
                 for (place, token) in tokens.iter_mut().enumerate() {
+                    checks.check()?;
                     if token.contains(metaspace.replacement) {
                         let space = if place == 0 && metaspace.prepends() { "" } else { " " };
                         *token = token.replace(metaspace.replacement, space);
@@ -122,18 +127,21 @@ impl TextDecoder {
             Step::Bpe { suffix } => {
                 let last = tokens.len().saturating_sub(1);
                 for (place, token) in tokens.iter_mut().enumerate() {
+                    checks.check()?;
                     *token = token.replace(suffix.as_str(), if place == last { "" } else { " " });
                 }
             }
-            Step::Fuse => return Ok(vec![tokens.concat()]),
+            Step::Fuse => return Ok(vec![joined(&tokens, "")?]),
             Step::Strip { content, start, stop } => {
                 for token in &mut tokens {
+                    checks.check()?;
                     strip(token, *content, *start, *stop);
                 }
             }
             Step::Replace(replace) => {
                 let mut left = most;
                 for token in &mut tokens {
+                    checks.check()?;
                     if let Some(new) = replace.replaced(token, left)? {
                         *token = new;
                     }
@@ -143,6 +151,7 @@ impl TextDecoder {
             Step::Ctc { pad_token, word_delimiter_token, cleanup } => {
                 tokens.dedup();
                 for token in &mut tokens {
+                    checks.check()?;
                     *token = token.replace(pad_token.as_str(), "");
                     if *cleanup {
                         clean(token);
@@ -183,13 +192,32 @@ pub fn decode_tokens(decoders: &[TextDecoder], tokens: Vec<String>) -> Result<St
         let tokens = decoder.apply(tokens, most)?;
         if length(&tokens) > most { Err(grows_too_long(most)) } else { Ok(tokens) }
     })?;
-    Ok(tokens.concat())
+    joined(&tokens, "")
+}
+
+/// Tokens with something between them.
+///
+/// # Errors
+/// `Memory`; `Interrupted`.
+pub(super) fn joined(tokens: &[String], between: &str) -> Result<String> {
+    let (mut text, mut checks) = (String::new(), Checks::default());
+    text.room(tokens.iter().map(|token| token.len() + between.len()).sum())?;
+    for (place, token) in tokens.iter().enumerate() {
+        checks.check()?;
+        if place > 0 {
+            text.push_str(between);
+        }
+        text.push_str(token);
+    }
+    Ok(text)
 }
 
 /// The bytes that all characters stand for; a token that has another character stands for itself.
-fn byte_level(tokens: &[String]) -> String {
-    let mut bytes = Vec::with_capacity(tokens.iter().map(String::len).sum());
+fn byte_level(tokens: &[String]) -> Result<String> {
+    let (mut bytes, mut checks) = (Vec::new(), Checks::default());
+    bytes.room(tokens.iter().map(String::len).sum())?;
     for token in tokens {
+        checks.check()?;
         let start = bytes.len();
         for character in token.chars() {
             if let Some(byte) = byte_of(character) {
@@ -201,14 +229,15 @@ fn byte_level(tokens: &[String]) -> String {
             }
         }
     }
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// Tokens such as `<0xE2>` as the bytes that they name, a run of them as text; if it is none, a U+FFFD for each.
-fn byte_fallback(tokens: Vec<String>) -> Vec<String> {
-    let mut made = Vec::with_capacity(tokens.len());
-    let mut run = Vec::new();
+fn byte_fallback(tokens: Vec<String>) -> Result<Vec<String>> {
+    let (mut made, mut run, mut checks) = (Vec::new(), Vec::new(), Checks::default());
+    made.room(tokens.len())?;
     for token in tokens {
+        checks.check()?;
         if let Some(byte) = named_byte(&token) {
             run.push(byte);
         } else {
@@ -217,7 +246,7 @@ fn byte_fallback(tokens: Vec<String>) -> Vec<String> {
         }
     }
     end_run(&mut run, &mut made);
-    made
+    Ok(made)
 }
 
 /// The byte that a token names. A sign is a digit here, as it is for `tokenizers`.

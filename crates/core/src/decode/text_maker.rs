@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use std::sync::OnceLock;
 
+use crate::decode::chain::joined;
 use crate::decode::{ByToken, Decoder, TextDecoder, TokenBytes, decode_tokens, minds_only_the_first};
 use crate::error::Result;
 
@@ -43,7 +44,7 @@ impl TextMaker {
     /// # Errors
     /// `Pattern`, if the pattern of a decoder exceeds its step budget.
     pub(crate) fn text(&self, tokens: Vec<String>) -> Result<String> {
-        if self.decoders.is_empty() { Ok(tokens.join(" ")) } else { decode_tokens(&self.decoders, tokens) }
+        if self.decoders.is_empty() { joined(&tokens, " ") } else { decode_tokens(&self.decoders, tokens) }
     }
 
     /// A decoder for about so many ids that stand behind another one; None if what they give depends on more than that.

@@ -72,7 +72,9 @@ impl Aligned {
         }
         let mut origins = Vec::new();
         origins.room(text.len())?;
+        let mut checks = Checks::default();
         for (at, character) in text.char_indices() {
+            checks.check()?;
             let origin = (at as u32, (at + character.len_utf8()) as u32);
             origins.extend(std::iter::repeat_n(origin, character.len_utf8()));
         }

@@ -298,6 +298,8 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
         let bytes_are_tokens = self.tokenizer.is_byte_level();
         let unknown = match self.tokenizer.model().words() {
             Some(words @ WordModel::Unigram(_)) => words.unk_id(),
+            // In sentencepiece each model has them, in tokenizers a Unigram alone.
+            Some(words @ WordModel::Bpe(_)) if self.tokenizer.segmenter().is_of_sentencepiece() => words.unk_id(),
             _ => None,
         };
         let patterns = self.tokenizer.segmenter().patterns();

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use crate::decode::Utf8Stream;
 use crate::error::Result;
+use crate::memory::{self, Room};
 use crate::pipeline::Tokenizer;
 
 /// The number of last tokens that are decoded again.
@@ -67,6 +68,7 @@ impl TextStream {
         for (row, &id) in ids.iter().enumerate() {
             tokenizer.token_bytes(id).ok_or_else(|| tokenizer.invalid_id(id).row(row))?;
         }
+        self.window.room(ids.len())?;
         self.window.extend(ids.iter().copied().filter(|&id| !(skip_special && tokenizer.is_special(id))));
         if self.window.len() == before {
             return Ok(String::new());
@@ -78,7 +80,7 @@ impl TextStream {
         if unfinished || !is_new(&text) {
             return Ok(String::new());
         }
-        let new = text[self.shown..].to_owned();
+        let new = memory::copy(&text[self.shown..])?;
         self.shown = text.len();
         if self.window.len() > WINDOW {
             self.window.drain(..self.window.len() - KEPT);

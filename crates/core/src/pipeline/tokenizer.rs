@@ -17,7 +17,7 @@ use crate::encode::{Compiled, Encoder, Sink};
 use crate::error::{Error, Kind, Result};
 use crate::files::Columns;
 use crate::interrupt;
-use crate::memory::Room;
+use crate::memory::{self, Room};
 use crate::model::{OnBytes, WordModel};
 use crate::normalize;
 use crate::segment::{Policy, Segmenter, Steps, Visit};
@@ -123,7 +123,7 @@ impl Visit for Vec<String> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         interrupt::check()?;
         self.room(1)?;
-        self.push(piece.to_owned());
+        self.push(memory::copy(piece)?);
         Ok(())
     }
 
@@ -379,6 +379,7 @@ impl Tokenizer {
         for span in spans {
             let content = match *span {
                 Span::Text(text) => {
+                    joined.room(text.len())?;
                     joined.push_str(text);
                     continue;
                 }
@@ -390,6 +391,7 @@ impl Tokenizer {
             })?;
             self.encode_run(&joined, Stretch { right: Some(token), ..run }, policy, encoder)?;
             encoder.sink.take(&[token.id])?;
+            joined.room(content.len())?;
             joined.push_str(content);
             run = Stretch { start: joined.len(), left: Some(token), right: None };
         }
@@ -457,11 +459,15 @@ impl Tokenizer {
             let no_token = |row: usize| self.invalid_id(rest[row]).row(before.len() + row);
             decoder.push(rest).map_err(|lack| lack.error(no_token))?;
             let rest = decoder.finish();
-            text.push_str(&String::from_utf8_lossy(&rest));
+            let rest = String::from_utf8_lossy(&rest);
+            text.room(rest.len())?;
+            text.push_str(&rest);
             return Ok(text);
         }
-        let mut tokens = Vec::with_capacity(ids.len());
+        let mut tokens = Vec::new();
+        tokens.room(ids.len())?;
         for (row, &id) in ids.iter().enumerate() {
+            interrupt::check()?;
             let token = self.spelled_for_decoders(id).ok_or_else(|| self.invalid_id(id).row(row))?;
             if !(skip_special_tokens && self.is_special(id)) {
                 tokens.push(String::from_utf8_lossy(token).into_owned());

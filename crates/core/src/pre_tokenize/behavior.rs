@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::Matches;
+use super::{Matches, NewPieces};
 use crate::edge::Between;
 use crate::error::{Error, Result};
 use crate::split::neighbours::Neighbours;
@@ -56,7 +56,7 @@ pub(super) fn joins(matches: &Matches, behavior: Behavior, invert: bool, left: &
 /// Makes pieces of the matches and the text between them, in one pass.
 pub(super) struct Cutter<'v> {
     behavior: Behavior,
-    pieces: &'v mut Vec<Range<usize>>,
+    pieces: &'v mut NewPieces,
     /// The last piece, while it may grow.
     open: Option<Range<usize>>,
     /// Whether the part before was a match.
@@ -64,7 +64,7 @@ pub(super) struct Cutter<'v> {
 }
 
 impl<'v> Cutter<'v> {
-    pub(super) fn new(behavior: Behavior, pieces: &'v mut Vec<Range<usize>>) -> Self {
+    pub(super) fn new(behavior: Behavior, pieces: &'v mut NewPieces) -> Self {
         Self { behavior, pieces, open: None, matched: false }
     }
 
@@ -119,7 +119,7 @@ pub(super) fn split(
     invert: bool,
     text: &str,
     piece: Range<usize>,
-    pieces: &mut Vec<Range<usize>>,
+    pieces: &mut NewPieces,
 ) -> Result<()> {
     let placed = |error: Error| error.shifted(piece.start);
     let inside = &text[piece.clone()];

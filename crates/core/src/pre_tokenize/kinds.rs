@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Behavior;
 use super::behavior::Cutter;
+use super::{Behavior, NewPieces};
 use crate::edge::Between;
 use crate::normalize::categories::{Categories, PUNCT, SPACE, WORD, categories};
 
@@ -96,8 +96,13 @@ impl Kinds {
         if may_join { Between::Inside { left, right, joined } } else { Between::Wall }
     }
 
+    /// As [`PreTokenizer::leaves_out`](super::PreTokenizer::leaves_out).
+    pub(super) fn leaves_out(&self, character: char) -> bool {
+        self.kind(categories(), character) == GONE
+    }
+
     /// Appends the pieces of a piece.
-    pub(super) fn cut(&self, text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+    pub(super) fn cut(&self, text: &str, piece: Range<usize>, pieces: &mut NewPieces) {
         if !matches!(self.behavior, Behavior::MergedWithPrevious | Behavior::MergedWithNext) {
             return self.runs(text, piece, pieces, |kind, part, pieces| {
                 if kind != GONE {

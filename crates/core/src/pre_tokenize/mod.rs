@@ -18,7 +18,9 @@ use self::byte_level::ByteLevel;
 use self::kinds::Kinds;
 pub(crate) use self::metaspace::{Metaspace, StatedMetaspace};
 use crate::edge::Between;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::interrupt::Checks;
+use crate::memory::Room;
 use crate::normalize::Normalizer;
 use crate::normalize::aligned::{Aligned, Edit};
 use crate::split::Pattern;
@@ -66,11 +68,12 @@ impl PreTokenized {
     }
 
     /// Cuts each piece; `cut` appends the parts that it makes.
-    fn cut(&mut self, mut cut: impl FnMut(&str, Range<usize>, &mut Vec<Range<usize>>) -> Result<()>) -> Result<()> {
-        self.spare.clear();
+    fn cut(&mut self, mut cut: impl FnMut(&str, Range<usize>, &mut NewPieces) -> Result<()>) -> Result<()> {
+        let mut parts = NewPieces::in_place_of(std::mem::take(&mut self.spare));
         for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
-            cut(self.text.text(), piece.clone(), &mut self.spare)?;
+            cut(self.text.text(), piece.clone(), &mut parts)?;
         }
+        self.spare = parts.finish()?;
         let start = |pieces: &[Range<usize>]| pieces.first().map(|piece| piece.start);
         self.leads &= start(&self.pieces) == start(&self.spare);
         std::mem::swap(&mut self.pieces, &mut self.spare);
@@ -98,6 +101,39 @@ impl PreTokenized {
         }
         std::mem::swap(&mut self.pieces, &mut self.spare);
         Ok(())
+    }
+}
+
+/// The parts that pieces are cut into.
+///
+/// Where there is no memory for more, or they are no longer wanted, none are taken any more, and there is an error in the end.
+struct NewPieces {
+    made: Vec<Range<usize>>,
+    checks: Checks,
+    failed: Option<Error>,
+}
+
+impl NewPieces {
+    /// None yet, in the memory of earlier ones.
+    fn in_place_of(mut earlier: Vec<Range<usize>>) -> Self {
+        earlier.clear();
+        Self { made: earlier, checks: Checks::default(), failed: None }
+    }
+
+    #[inline]
+    fn push(&mut self, part: Range<usize>) {
+        if self.failed.is_some() {
+            return;
+        }
+        let room = if self.made.len() == self.made.capacity() { self.made.room(1) } else { Ok(()) };
+        match self.checks.check().and(room) {
+            Ok(()) => self.made.push(part),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    fn finish(self) -> Result<Vec<Range<usize>>> {
+        self.failed.map_or(Ok(self.made), Err)
     }
 }
 
@@ -202,6 +238,17 @@ impl PreTokenizer {
         }
     }
 
+    /// Whether a character is in no piece, and other pieces are the same however many of it are between them.
+    pub(crate) fn leaves_out(&self, character: char) -> bool {
+        match &self.0 {
+            Step::Split { matches, behavior: Behavior::Removed, invert: true } => {
+                matches.neighbours(&[], character).are_gaps_behind()
+            }
+            Step::Kinds(kinds) => kinds.leaves_out(character),
+            _ => false,
+        }
+    }
+
     /// The spelling of two neighbouring characters that are in one piece in every text: the last one of `left`, of
     /// which more than one make it certain more often, and `right`; None if it is not certain. Other pieces may depend
     /// on both.
@@ -276,7 +323,7 @@ pub fn needs_origins(normalizers: &[Normalizer], steps: &[PreTokenizer]) -> bool
 }
 
 /// Pieces of `length` characters, the last one perhaps of fewer.
-fn fixed_length(length: usize, text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+fn fixed_length(length: usize, text: &str, piece: Range<usize>, pieces: &mut NewPieces) {
     let mut start = piece.start;
     let ends = text[piece.clone()].char_indices().skip(length).step_by(length);
     for end in ends.map(|(at, _)| piece.start + at).chain([piece.end]) {

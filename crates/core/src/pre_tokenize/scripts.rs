@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::NewPieces;
 use crate::edge::Between;
 use crate::normalize::categories::ranges;
 
@@ -56,7 +57,7 @@ pub(super) fn joins(left: char, right: char) -> bool {
 
 /// Appends the pieces of a piece. What stands before the first character that has a script is in none, as in
 /// `tokenizers`.
-pub(super) fn cut(text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>>) {
+pub(super) fn cut(text: &str, piece: Range<usize>, pieces: &mut NewPieces) {
     let mut last = ANY;
     let mut start = None;
     for (at, character) in text[piece.clone()].char_indices() {
@@ -65,10 +66,14 @@ pub(super) fn cut(text: &str, piece: Range<usize>, pieces: &mut Vec<Range<usize>
             continue;
         }
         let place = piece.start + at;
-        pieces.extend(start.replace(place).map(|start| start..place));
+        if let Some(start) = start.replace(place) {
+            pieces.push(start..place);
+        }
         last = script;
     }
-    pieces.extend(start.map(|start| start..piece.end));
+    if let Some(start) = start {
+        pieces.push(start..piece.end);
+    }
 }
 
 #[rustfmt::skip]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) use self::policy::admit;
 pub use self::policy::{Policy, Treat};
 use crate::error::{Error, Kind, Result};
-use crate::memory;
+use crate::memory::{self, Room};
 use crate::normalize::Aligned;
 use crate::normalize::{self, Normalizer};
 use crate::pre_tokenize::{PreTokenized, PreTokenizer, needs_origins};
@@ -446,6 +446,11 @@ impl Segmenter {
         Ok(!cuts && matches!(normalize::try_apply_all(normalizers, text)?, Cow::Borrowed(_)))
     }
 
+    /// Whether text is normalized as `sentencepiece` does it.
+    pub(crate) fn is_of_sentencepiece(&self) -> bool {
+        self.steps.normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_)))
+    }
+
     /// Normalizes a stretch.
     ///
     /// # Errors
@@ -531,7 +536,11 @@ impl Segmenter {
             return cut.texts().try_for_each(|piece| walk_pieces(piece, patterns, visitor)).map_err(unplaced);
         }
         if *prefix_space && !text.starts_with(' ') {
-            let walked = walk_pieces(&format!(" {text}"), patterns, visitor);
+            let mut spaced = String::new();
+            spaced.room(1 + text.len())?;
+            spaced.push(' ');
+            spaced.push_str(text);
+            let walked = walk_pieces(&spaced, patterns, visitor);
             return walked.map_err(|error| Error { byte: error.byte.map(|byte| byte.saturating_sub(1)), ..error });
         }
         walk_pieces(text, patterns, visitor)

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 
 /// One merge, with the count of the pair when it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl Progress {
     /// Adds to the finished work.
     ///
     /// # Errors
-    /// `Interrupted`, if the work is to stop.
+    /// `Interrupted`, if the work is to stop; `Memory`, if memory has run short.
     pub fn advance(&self, by: u64) -> Result<()> {
         self.done.fetch_add(by, Ordering::Relaxed);
         self.check()
@@ -52,7 +53,7 @@ impl Progress {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::new(Kind::Interrupted, "training was interrupted"));
         }
-        Ok(())
+        memory::check()
     }
 }
 

@@ -30,7 +30,6 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
     manifest.check_replaceable(folder)
     config = _config(tokenizer)
     templates = _templates(tokenizer, config, as_files=save_jinja_files)
-    _write_templates(folder, templates)
     contents = {
         configs.CONFIG: (json.dumps(config, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode(),
         "tokenizer.json": tokenizer_json(tokenizer),
@@ -40,7 +39,13 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
     about = manifest.About(tokenizer.engine, (side, side), origin and origin.record(), _roles(tokenizer))
     held = {"tokenizer.json": contents["tokenizer.json"]}
     about_files = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
-    files.write_all(folder, {**contents, manifest.NAME: about_files}, retired=manifest.NAME, is_swept=True)
+    # A kill in between leaves files of two tokenizers, which the new manifest refuses to load as one.
+    files.write_all(
+        folder,
+        {manifest.NAME: about_files, **templates, **contents},
+        replaced=_earlier_templates(folder, templates),
+        is_swept=True,
+    )
     return tuple(str(folder / name) for name in (configs.CONFIG, *templates, "tokenizer.json", manifest.NAME))
 
 
@@ -92,16 +97,11 @@ def _templates(tokenizer: State, config: dict[str, Any], *, as_files: bool) -> d
     return found
 
 
-def _write_templates(folder: Path, templates: dict[str, bytes]) -> None:
-    """Write template files, and remove those of an earlier save."""
+def _earlier_templates(folder: Path, templates: dict[str, bytes]) -> list[Path]:
+    """Template files of an earlier save that this one does not write."""
     kept = {folder / name for name in templates}
-    old = [folder / configs.TEMPLATE, *(folder / configs.TEMPLATES).glob("*.jinja")]
-    for path in old:
-        if path not in kept and path.is_file():
-            path.unlink()
-    for name, content in templates.items():
-        place = folder / name
-        files.write_all(place.parent, {place.name: content})
+    earlier = (folder / configs.TEMPLATE, *(folder / configs.TEMPLATES).glob("*.jinja"))
+    return [path for path in earlier if path not in kept and path.is_file()]
 
 
 def tokenizer_json(tokenizer: State) -> bytes:

@@ -18,12 +18,14 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 use crate::parallel;
 use crate::train::byte_pairs::alphabet::Alphabet;
 use crate::train::byte_pairs::alphabet::Speller;
 use crate::train::byte_pairs::pair::Pair;
 use crate::train::byte_pairs::pair::Place;
 use crate::train::byte_pairs::pairs::{Order, Shard};
+use crate::train::byte_pairs::plan::learn_bytes;
 use crate::train::byte_pairs::recount;
 use crate::train::byte_pairs::settings::{Settings, Ties};
 use crate::train::byte_pairs::site::{Site, SpelledWords, into_sites, settle};
@@ -125,7 +127,7 @@ pub(super) struct Trainer<'a> {
 /// ```
 /// use bytepair_core::train::{Alphabet, PieceCounts, Progress, Settings, Ties, learn};
 /// let counts = PieceCounts::of([(&b"aaab"[..], 2)])?;
-/// let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
+/// let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX, max_words: usize::MAX };
 /// let trained = learn(&counts, &Alphabet::raw_bytes(), &settings, &[], 1, &Progress::default())?;
 /// let pairs: Vec<_> = trained.merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
 /// assert_eq!(pairs, [(97, 97, 4), (97, 98, 2), (256, 257, 2)]);
@@ -164,6 +166,8 @@ pub(super) fn learn_tuned(
     let taken = alphabet.taken();
     let symbols = pieces.iter().map(|(piece, _)| piece.len()).sum::<usize>();
     let threads = threads.clamp(1, (symbols / tuning.share.max(1)).max(1));
+    let bytes = learn_bytes(alphabet, pieces.len(), symbols, settings.merges, threads);
+    memory::probe(usize::try_from(bytes).unwrap_or(usize::MAX))?;
     let (speller, alphabet) = alphabet.speller(&pieces)?;
     let words = spell(&pieces, symbols.div_ceil(threads), (threads, tuning.long_from), &speller, progress)?;
     drop(pieces);

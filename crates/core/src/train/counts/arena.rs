@@ -1,5 +1,8 @@
 //! Pieces that do not fit into the slots of a table.
 
+use crate::error::Result;
+use crate::memory::Room;
+
 /// The longer pieces, each after its length. What is written stays where it is.
 #[derive(Default)]
 pub(super) struct Arena {
@@ -19,10 +22,15 @@ impl Arena {
     }
 
     /// The place of the piece from now on. Pieces have at most [`LONGEST`] bytes.
-    pub(super) fn push(&mut self, piece: &[u8]) -> u64 {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Result<u64> {
         let bytes = self.bytes_with(piece);
         if bytes > self.bytes {
-            self.chunks.push(Vec::with_capacity(bytes - self.bytes));
+            let mut chunk = Vec::new();
+            chunk.room(bytes - self.bytes)?;
+            self.chunks.push(chunk);
             self.bytes = bytes;
         }
         let number = self.chunks.len() as u64 - 1;
@@ -30,7 +38,7 @@ impl Arena {
         let place = number << 32 | chunk.len() as u64;
         chunk.extend_from_slice(&(piece.len() as u32).to_le_bytes());
         chunk.extend_from_slice(piece);
-        place
+        Ok(place)
     }
 
     pub(super) fn get(&self, place: u64) -> &[u8] {

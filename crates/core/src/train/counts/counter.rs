@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
 use crate::files::json_lines::{self, Wanted};
+use crate::memory::Room;
 use crate::parallel;
 use crate::segment::Segmenter;
 use crate::train::Progress;
@@ -145,7 +146,9 @@ impl Counter {
         for (row, text) in texts.iter().enumerate() {
             let at = self.end;
             let part = |Range { start, end }| Part { row, text: &text[start..end], at: at + start as u64 };
-            parts.extend(cutter.parts(text, size).into_iter().map(part));
+            let own = cutter.parts(text, size);
+            parts.room(own.len())?;
+            parts.extend(own.into_iter().map(part));
             self.end += text.len() as u64 + 1;
         }
         within(self.end)?;

@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::cache::mix;
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 use crate::prefetch::prefetch;
 use crate::train::counts::arena::Arena;
 use crate::train::overflow;
@@ -152,8 +153,8 @@ impl CountsTable {
     fn joined(tables: &[Self], part: usize, parts: usize, expected: usize) -> Result<Self> {
         let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
         let slots = (expected * 3 / 2).next_power_of_two().max(FIRST_SLOTS);
-        let mut joined =
-            Self { slots: vec![Slot::default(); slots], skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
+        let slots = memory::collect(std::iter::repeat_n(Slot::default(), slots))?;
+        let mut joined = Self { slots, skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
         for row in tables.iter().flat_map(|table| table.rows_in(part, parts)) {
             joined.add(row)?;
         }
@@ -288,12 +289,12 @@ impl CountsTable {
                 .remedy("split the text: pieces have at most 2^31 - 1 bytes"));
         }
         if !self.has_room(1) {
-            self.grow();
+            self.grow()?;
         }
         let mut slot =
             Slot { key: key.to_le_bytes(), count: row.count, first: u64::from(row.group) << POSITION | row.first };
         if row.piece.len() > SHORT {
-            slot.key[8..15].copy_from_slice(&self.arena.push(row.piece).to_le_bytes()[..7]);
+            slot.key[8..15].copy_from_slice(&self.arena.push(row.piece)?.to_le_bytes()[..7]);
         }
         let free = self.free(hash);
         self.slots[free] = slot;
@@ -311,14 +312,15 @@ impl CountsTable {
         at
     }
 
-    fn grow(&mut self) {
-        let slots = vec![Slot::default(); 2 * self.slots.len()];
+    fn grow(&mut self) -> Result<()> {
+        let slots = memory::collect(std::iter::repeat_n(Slot::default(), 2 * self.slots.len()))?;
         for slot in std::mem::replace(&mut self.slots, slots) {
             if slot.count != 0 {
                 let free = self.free(self.hash_of(&slot));
                 self.slots[free] = slot;
             }
         }
+        Ok(())
     }
 
     fn hash_of(&self, slot: &Slot) -> u64 {

@@ -25,6 +25,7 @@ pub use self::counts_table::Row;
 use self::runs::{Reader, SortedRun};
 pub use self::worker::Spilled;
 use crate::error::Result;
+use crate::memory;
 use crate::utf8::OnInvalid;
 
 /// Counted pieces: each once in each group of sources.
@@ -72,6 +73,14 @@ impl PieceCounts {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// An error if there is no room for so many bytes for each piece and for each byte of them: asked before work whose many
+    /// allocations do not fail one by one.
+    pub(super) fn probe(&self, of_a_piece: u64, of_a_byte: u64) -> Result<()> {
+        let pieces = self.len().saturating_mul(of_a_piece);
+        let bytes = self.piece_bytes().saturating_mul(of_a_byte);
+        memory::probe(usize::try_from(pieces.saturating_add(bytes)).unwrap_or(usize::MAX))
     }
 
     /// The bytes of the pieces of all rows, each counted once.
@@ -145,8 +154,8 @@ impl PieceCounts {
                     prefix[..length].copy_from_slice(&piece[..length]);
                     u64::from_be_bytes(prefix)
                 };
-                let mut rows: Vec<(u64, Row)> =
-                    tables.iter().flat_map(CountsTable::rows).map(|row| (prefix(row.piece), row)).collect();
+                let rows = tables.iter().flat_map(CountsTable::rows).map(|row| (prefix(row.piece), row));
+                let mut rows: Vec<(u64, Row)> = memory::collect(rows)?;
                 rows.sort_unstable_by(|(prefix, row), (other_prefix, other)| {
                     prefix.cmp(other_prefix).then_with(|| (row.piece, row.group).cmp(&(other.piece, other.group)))
                 });

@@ -68,6 +68,10 @@ const LEAST_EXPECTED: f64 = 0.5;
 /// Tokens are numbered in 32 bits, and the characters among them are fewer than this.
 const MOST_SEEDS: usize = 1 << 30;
 
+/// The most memory for a distinct piece, and for each of its characters.
+const BYTES_OF_A_PIECE: u64 = 100;
+const BYTES_OF_A_CHARACTER: u64 = 60;
+
 /// Pruning leaves this many times the desired number of tokens, so that the best of them can be chosen.
 const SPARE: f64 = 1.1;
 
@@ -106,6 +110,7 @@ const SPARE: f64 = 1.1;
 /// ```
 pub fn learn(counts: &PieceCounts, settings: &Settings, threads: usize, progress: &Progress) -> Result<Vec<Scored>> {
     check(settings)?;
+    counts.probe(BYTES_OF_A_PIECE, BYTES_OF_A_CHARACTER)?;
     let text = Text::of(counts, settings)?;
     progress.check()?;
     let (mut tokens, mut lattice) = seeds::seeds(&text, settings, progress)?;

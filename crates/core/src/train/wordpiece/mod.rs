@@ -25,6 +25,10 @@ mod bert_words;
 
 use self::bert_words::Counted;
 
+/// The most memory for a distinct piece, and for each of its characters.
+const BYTES_OF_A_PIECE: u64 = 200;
+const BYTES_OF_A_CHARACTER: u64 = 60;
+
 /// No position: the end of a word.
 const NONE: u32 = u32::MAX;
 
@@ -100,6 +104,7 @@ pub struct Settings {
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> Result<Vec<String>> {
+    counts.probe(BYTES_OF_A_PIECE, BYTES_OF_A_CHARACTER)?;
     let words = bert_words::words(counts, settings.bert)?;
     progress.check()?;
     let alphabet = alphabet(&words, settings)?;

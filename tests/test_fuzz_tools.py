@@ -1,0 +1,92 @@
+"""The tools of `fuzz/` that go on for hours, on something small."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzz import campaign, coverage, damage, seeds, shortage, threads
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD and forks")
+
+
+def test_the_first_inputs_of_targets_are_as_they_are_made() -> None:
+    folder = coverage.CRATE / "corpus"
+    found = {
+        target.name: [path.read_bytes() for path in sorted(target.iterdir())] for target in sorted(folder.iterdir())
+    }
+    assert found == seeds.seeds()
+    assert all(len(data) <= coverage.TARGETS[name] for name, inputs in found.items() for data in inputs)
+
+
+def test_targets_have_the_names_of_the_program() -> None:
+    code = (coverage.CRATE / "src" / "main.rs").read_text()
+    for target in coverage.TARGETS:
+        assert f'("{target}", ' in code
+    assert f"[(&str, Target); {len(coverage.TARGETS)}]" in code
+
+
+def test_what_fuzzing_with_coverage_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert [each.split(":")[0].split(",")[0] for each in coverage.missing()][:2] == ["cargo", "a C++ compiler"]
+
+
+@ON_LINUX
+def test_calls_end_in_memory_error_where_allocations_fail(tmp_path: Path) -> None:
+    environment = shortage.preload(tmp_path)
+    for only in ("unigram, encode_array, words", "t5, decode, words"):
+        command = [sys.executable, "-m", "fuzz.shortage", "--only", only, "--failures", "2", "--size", "4500000"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+        assert done.stdout.splitlines()[-1].endswith(" failures, 0 faults"), done.stdout + done.stderr[-2000:]
+        assert int(done.stdout.splitlines()[-1].split()[0]) > 0
+        assert " 0 times MemoryError" not in done.stdout
+
+
+@ON_LINUX
+def test_a_child_that_fails_hangs_or_is_killed_is_told() -> None:
+    assert shortage.in_child(lambda: "right") == "right"
+    assert shortage.in_child(lambda: f"{1 / 0}").startswith("ZeroDivisionError")
+    assert shortage.in_child(os.abort) == "ended by -6"
+    assert shortage.in_child(lambda: f"{os.read(os.pipe()[0], 1)!r}", seconds=0.05) == "hangs"
+
+
+@ON_LINUX
+def test_threads_and_forks_return_what_one_thread_does() -> None:
+    assert threads.in_threads(640) == 640
+    assert threads.forks(10) == 10
+
+
+def test_damaged_files_load_soon_or_are_refused() -> None:
+    name, data = damage.small_files()["tokenizer.json, llama"]
+    done = damage.damage(name, data, every=200)
+    assert 0 < done.refused < done.files == -(-9 * len(data) // 200)
+
+
+def test_a_campaign_goes_on_where_it_ended_until_it_is_complete(tmp_path: Path) -> None:
+    shares: list[int] = []
+
+    def share(done: int) -> tuple[int, int]:
+        shares.append(done)
+        return 3, 10
+
+    name = next(name for name, part in campaign.PARTS.items() if part.wanted == 200)
+    parts, path = {name: campaign.Part(6, share)}, tmp_path / "campaign.json"
+    campaign.go_on(0.0, path=path, parts=parts)
+    assert shares == []
+    for _ in range(2):
+        state = campaign.go_on(60, path=path, parts=parts)
+    assert shares == [0, 3]
+    assert state == campaign.load(path)
+    assert (state[name]["done"], state[name]["values"]) == (6, 20)
+    assert f"| {name} | 6 | 200 | 20 |" in campaign.summary(state)
+    assert "Together 20 executions and values, of 1,000,000,000" in campaign.summary(state)
+
+    def failing(_: int) -> tuple[int, int]:
+        raise AssertionError("a wrong id")
+
+    with pytest.raises(AssertionError, match="a wrong id"):
+        campaign.go_on(60, path=path, parts={name: campaign.Part(None, failing)})
+    assert campaign.load(path) == state
