@@ -9,6 +9,7 @@ counted, and the first of a family is shown. The exit code is 1 if a difference 
 from __future__ import annotations
 
 import argparse
+import functools
 import lzma
 import random
 import sys
@@ -31,7 +32,7 @@ from bytepair.formats.encodings import recognise
 from bytepair.model import byte_alphabet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = 5_000
@@ -44,7 +45,26 @@ class Family(NamedTuple):
     file: str
     origin: str
     what: str
+    options: Mapping[str, Any] = {}
+    """What the file does not hold, for loading it here."""
+    beside: str = ""
+    """A second file of the tokenizer."""
+    peer_file: str = ""
+    """The file of the same tokenizer that its library reads, if it does not read this one."""
 
+
+_CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_END = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_HAN = r"\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]"
+RANK_FILES = {
+    "tokenizer.model": rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}|{_END}",
+    "qwen.tiktoken": rf"{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{_END}",
+    "tiktoken.model": r"[\p{Han}]+|"
+    rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}{_HAN}]*[\p{{Ll}}{_HAN}]+{_CONTRACTION}?|"
+    rf"[^\r\n\p{{L}}\p{{N}}]?[\p{{Lu}}\p{{Lt}}{_HAN}]+[\p{{Ll}}{_HAN}]*{_CONTRACTION}?|"
+    rf"\p{{N}}{{1,3}}|{_END}",
+}
+"""The split patterns of rank files that do not hold them, by the files' names, as the models' own code has them."""
 
 FAMILIES = [
     Family("GPT-2", "gpt2/tokenizer.json", "tokenizers", "byte-level BPE"),
@@ -73,6 +93,30 @@ OTHERS = [
     *(
         Family(name, f"openai/{name}.tiktoken", "tiktoken", "rank file, recognised by its hash")
         for name in ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
+    ),
+    *(
+        Family(name, file, "tiktoken", "rank file, recognised by its hash", {"split": RANK_FILES[Path(file).name]})
+        for name, file in (
+            ("Llama 3 ranks", "llama3/tokenizer.model"),
+            ("Qwen ranks", "qwen/qwen.tiktoken"),
+            ("Kimi K2 ranks", "kimi-k2/tiktoken.model"),
+        )
+    ),
+    Family("Mistral Nemo", "mistral/tekken_240718.json.xz", "mistral-common", "tekken"),
+    Family("Pixtral", "mistral/tekken_240911.json.xz", "mistral-common", "tekken"),
+    Family(
+        "GPT-2 files", "gpt2/vocab.json", "vocabulary files", "`vocab.json` and `merges.txt`", {}, "gpt2/merges.txt"
+    ),
+    Family("BERT files", "bert-base-uncased/vocab.txt", "vocabulary files", "`vocab.txt`"),
+    *(
+        Family(f"{name} GGUF", f"gguf/ggml-vocab-{file}", origin, what, peer_file=peer_file)
+        for name, file, origin, what, peer_file in (
+            ("GPT-2", "gpt-2.gguf", "tokenizers", "byte-level BPE", "gpt2/tokenizer.json"),
+            ("Llama 3", "llama-bpe.gguf.xz", "tokenizers", "byte-level BPE", "llama3/tokenizer.json.xz"),
+            ("Qwen 2", "qwen2.gguf.xz", "tokenizers, no NFC", "byte-level BPE", "qwen2/tokenizer.json.xz"),
+            ("Llama 2", "llama-spm.gguf", "sentencepiece", "SentencePiece BPE", "llama2/tokenizer.model"),
+            ("BGE", "bert-bge.gguf", "tokenizers", "WordPiece", "bert-base-uncased/tokenizer.daulet.json"),
+        )
     ),
 ]
 """Files whose library has tests of its own here."""
@@ -105,14 +149,23 @@ class Peer(Protocol):
 class Tokenizers:
     """The package tokenizers, without post-processing, which does not depend on the text."""
 
+    format = "tokenizer.json"
+
     def __init__(self, file: Path) -> None:
         import tokenizers
 
-        self.inner = tokenizers.Tokenizer.from_file(str(file))
+        self.inner: Any = self.read(file)
         self.post_processor, self.limits = self.inner.post_processor, (self.inner.truncation, self.inner.padding)
         self.inner.post_processor = tokenizers.processors.Sequence([])
         self.inner.no_truncation()
         self.inner.no_padding()
+
+    @staticmethod
+    def read(file: Path) -> Any:
+        """The library's tokenizer of a file."""
+        import tokenizers
+
+        return tokenizers.Tokenizer.from_file(str(file))
 
     def encode(self, text: str) -> Result:  # noqa: D102 (as in Peer)
         encoding = self.inner.encode(text, add_special_tokens=False)
@@ -125,8 +178,54 @@ class Tokenizers:
         return str(self.inner.decode(ids, skip_special_tokens=False))
 
 
+class WithoutNormalizer(Tokenizers):
+    """As `Tokenizers`, without normalizers, which a GGUF file does not hold."""
+
+    @staticmethod
+    def read(file: Path) -> Any:  # noqa: D102 (as in Tokenizers)
+        inner = Tokenizers.read(file)
+        inner.normalizer = None
+        return inner
+
+
+class VocabularyFiles(Tokenizers):
+    """As `Tokenizers`, from ``vocab.json`` and ``merges.txt``, or from ``vocab.txt``."""
+
+    format = ""
+
+    @staticmethod
+    def read(file: Path) -> Any:  # noqa: D102 (as in Tokenizers)
+        from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
+
+        if file.suffix == ".txt":
+            return BertWordPieceTokenizer(str(file))._tokenizer
+        return ByteLevelBPETokenizer(str(file), str(file.with_name("merges.txt")))._tokenizer
+
+
+class Tekken:
+    """The tokenizer of the package mistral-common."""
+
+    format = "tekken.json"
+
+    def __init__(self, file: Path) -> None:
+        from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+        self.inner = Tekkenizer.from_file(file)
+
+    def encode(self, text: str) -> Result:  # noqa: D102 (as in Peer)
+        return Result(self.ids(text), None, None)
+
+    def ids(self, text: str) -> list[int]:  # noqa: D102 (as in Peer)
+        return list(self.inner.encode(text, bos=False, eos=False))
+
+    def decode(self, ids: list[int]) -> str:  # noqa: D102 (as in Peer)
+        return str(self.inner.decode(ids))
+
+
 class SentencePiece:
     """The package sentencepiece."""
+
+    format = "sentencepiece"
 
     def __init__(self, file: Path) -> None:
         import sentencepiece
@@ -146,14 +245,17 @@ class SentencePiece:
 class Tiktoken:
     """The package tiktoken, on a rank file that is published."""
 
+    format = "tiktoken"
+
     def __init__(self, file: Path) -> None:
         import tiktoken.load
 
-        encoding = recognise(file.read_bytes())
-        assert encoding is not None, file
+        pattern, special = RANK_FILES.get(file.name, ""), {}
+        if not pattern:
+            encoding = recognise(file.read_bytes())
+            assert encoding is not None, file
+            pattern, special = splitting.PUBLISHED[encoding.split], dict(encoding.special_tokens)
         ranks = tiktoken.load.load_tiktoken_bpe(str(file))
-        special = dict(encoding.special_tokens)
-        pattern = splitting.PUBLISHED[encoding.split]
         self.inner = tiktoken.Encoding(file.stem, pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
 
     def encode(self, text: str) -> Result:  # noqa: D102 (as in Peer)
@@ -166,8 +268,11 @@ class Tiktoken:
         return self.inner.decode(ids)
 
 
-PEERS: dict[str, type[Tokenizers | SentencePiece | Tiktoken]] = {
+PEERS: dict[str, type[Tokenizers | SentencePiece | Tiktoken | Tekken]] = {
     "tokenizers": Tokenizers,
+    "tokenizers, no NFC": WithoutNormalizer,
+    "vocabulary files": VocabularyFiles,
+    "mistral-common": Tekken,
     "sentencepiece": SentencePiece,
     "tiktoken": Tiktoken,
 }
@@ -244,15 +349,21 @@ def run(family: Family, folder: Path, texts: dict[str, str], hostile: int, seed:
     with tempfile.TemporaryDirectory() as work, warnings.catch_warnings():
         warnings.simplefilter("ignore", bp.TokenizerWarning)
         file = unpacked(family.file, folder, Path(work))
-        make = PEERS[family.origin]
-        tok, peer = bp.Tokenizer.from_file(file), make(file)
-        row.loads = median(seconds(make, file) / seconds(bp.Tokenizer.from_file, file) for _ in range(5))
+        if family.beside:
+            unpacked(family.beside, folder, Path(work))
+        read = unpacked(family.peer_file, folder, Path(work)) if family.peer_file else file
+        make, load = PEERS[family.origin], functools.partial(bp.Tokenizer.from_file, file, **family.options)
+        tok, peer = load(), make(read)
+        row.loads = median(seconds(make, read) / seconds(load) for _ in range(5))
         saved(row, tok, peer, file, texts)
     for text in texts.values():
         row.characters += len(text)
         for part in (text, *documents(text)):
             compare(row, tok, peer, part)
     contents = [token.content for token in tok.spec.added_tokens]
+    if isinstance(peer, WithoutNormalizer):
+        # The file has more tokens than the model's, to fill its table.
+        contents = [content for content in contents if peer.inner.token_to_id(content) is not None]
     chance = random.Random(seed)
     while row.hostile < hostile:
         text = hostile_text(chance, chance.choice([1, 2, 5, 20, 200]), contents)
@@ -263,10 +374,10 @@ def run(family: Family, folder: Path, texts: dict[str, str], hostile: int, seed:
 
 
 def seconds(call: Any, *args: Any) -> float:
-    """The seconds that a call takes."""
-    start = time.perf_counter()
+    """The CPU seconds that a call takes, in all threads."""
+    start = time.process_time()
     call(*args)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def saved(row: Row, tok: bp.Tokenizer, peer: Peer, file: Path, texts: dict[str, str]) -> None:
@@ -274,15 +385,20 @@ def saved(row: Row, tok: bp.Tokenizer, peer: Peer, file: Path, texts: dict[str, 
     folder = file.parent / "saved"
     if bp.Tokenizer.from_file(tok.save(folder / "native", "native")[0]) != tok:
         row.differ("saved", "native", (), ())
+    made: Any = type(peer)
     if isinstance(peer, Tiktoken):
-        kept = tok.save(folder / file.name, drop=("split", "special_tokens"))[0]
-        if kept.read_bytes() != file.read_bytes() or bp.Tokenizer.from_file(kept) != tok:
+        kept = tok.save(folder, "tiktoken", drop=("split", "special_tokens"))[0].rename(folder / file.name)
+        if kept.read_bytes() != file.read_bytes():
             row.differ("saved", kept.name, (), ())
-        return
-    kept = tok.save(folder / ("tokenizer.model" if isinstance(peer, SentencePiece) else "json"))[0]
-    make: Any = type(peer)
-    again = make(kept)
-    if bp.Tokenizer.from_file(kept) != tok:
+    elif isinstance(peer, VocabularyFiles):
+        kept = tok.save(folder, "vocab.txt" if file.suffix == ".txt" else "vocab+merges")[0]
+    elif file.suffix == ".gguf":
+        # That format is only read.
+        kept, made = tok.save(folder, "tokenizer.json")[0], Tokenizers
+    else:
+        kept = tok.save(folder, made.format)[0]
+    again = made(kept)
+    if bp.Tokenizer.from_file(kept, **row.family.options) != tok:
         row.differ("saved", kept.name, (), ())
     for text in texts.values():
         ours, theirs = again.ids(text[:DOCUMENT]), peer.ids(text[:DOCUMENT])

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bytepair as bp
 from benchmarks import pages
-from benchmarks.families import DOCUMENT, FAMILIES, PEERS, Family, Tiktoken, Tokenizers
+from benchmarks.families import DOCUMENT, FAMILIES, PEERS, Family, SentencePiece, Tiktoken, Tokenizers
 from bytepair import lowlevel
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ class Both:
             return [list(e.ids) for e in self.peer.inner.encode_batch_fast(texts, add_special_tokens=False)]
         if isinstance(self.peer, Tiktoken):
             return self.peer.inner.encode_ordinary_batch(texts, num_threads=threads)
-        return list(self.peer.inner.encode(texts, num_threads=threads))
+        if isinstance(self.peer, SentencePiece):
+            return list(self.peer.inner.encode(texts, num_threads=threads))
+        return [self.peer.ids(text) for text in texts]
 
 
 def measure(both: Both, texts: dict[str, str], rounds: int) -> dict[str, Ratio]:

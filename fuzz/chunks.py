@@ -10,7 +10,7 @@ from bytepair.errors import EncodeError, LimitError, SpecialTokenError
 from bytepair.reference import chunking as slow
 from fuzz import counted
 from fuzz.case import case, equal
-from fuzz.counted import Failure, counting_text, outcome, random_counted, random_options
+from fuzz.counted import Failure, counting_text, outcome, random_options, some_texts
 from fuzz.variants import ADDED, SPECIALS
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ ATOMS = (
     *(SPECIALS[0], ADDED),
 )
 
+
+ROUNDS = 4
+"""How often a text is cut, with other options, while each part of it is counted once."""
 
 MOST = 120
 """The most characters of a text: the oracle counts each part of it."""
@@ -54,19 +57,20 @@ def kinds_of(text: str, boundary: str) -> list[list[int]]:
 
 def sweep_chunks(random: random.Random) -> None:
     """Chunks are those of the oracle, for every boundary and overlap, however the text is split into parts."""
-    chunking(random, random_counted(random))
+    some_texts(chunking, random)
 
 
 def chunking(random: random.Random, drawn: Counted) -> None:
     """The chunks of a text."""
-    options = random_options(random, drawn)
-    text, boundary = text_with_places(random, drawn.contents), random.choice([*KINDS, "given"])
-    limit = random.choice([1, 2, 3, 4, 6, 8, 12, 20, 40])
-    overlap = random.choice([0, 0, *range(limit)])
-    given = sorted(random.sample(range(len(text) + 1), random.randint(0, min(len(text), 5))))
-    asked = {"limit": limit, "overlap": overlap, "boundary": boundary, "given": given, "options": options}
-    with case(tok=drawn.said, text=text, **asked):
-        check_chunks(drawn.tok, text, random, **asked)
+    options, text = random_options(random, drawn), text_with_places(random, drawn.contents)
+    known: dict[str, int] = {}
+    for _ in range(ROUNDS):
+        boundary, limit = random.choice([*KINDS, "given"]), random.choice([1, 2, 3, 4, 6, 8, 12, 20, 40])
+        overlap = random.choice([0, 0, *range(limit)])
+        given = sorted(random.sample(range(len(text) + 1), random.randint(0, min(len(text), 5))))
+        asked = {"limit": limit, "overlap": overlap, "boundary": boundary, "given": given, "options": options}
+        with case(tok=drawn.said, text=text, **asked):
+            check_chunks(drawn.tok, text, random, known=known, **asked)
 
 
 def check_chunks(
@@ -79,18 +83,19 @@ def check_chunks(
     boundary: str,
     given: list[int],
     options: Mapping[str, Any] | None = None,
+    known: dict[str, int] | None = None,
 ) -> None:
     """The chunks of a text are those of the oracle, or both find the same character to exceed the limit."""
     called = {"special": "allow"} if options is None else dict(options)
     kinds = kinds_of(text, "line" if boundary == "given" else boundary)
     asked: dict[str, Any] = {**called, "overlap": overlap}
     asked["boundary"] = (lambda _: given) if boundary == "given" else boundary
-    known: dict[str, int] = {}
+    counts = {} if known is None else known
 
     def count(part: str) -> int:
-        if part not in known:
-            known[part] = tok.count(part, **called)
-        return known[part]
+        if part not in counts:
+            counts[part] = tok.count(part, **called)
+        return counts[part]
 
     chunks = outcome(lambda: [tuple(chunk) for chunk in tok.chunks(text, limit, **asked)])
     whole = outcome(lambda: tok.count(text, **called))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import random as random_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -76,6 +77,9 @@ RUNS = (
 )
 """The parts that long runs repeat."""
 
+TEXTS = 4
+"""The texts of a tokenizer that was drawn."""
+
 FEW = False
 """Whether only a few of the published tokenizers, which load fast, are drawn: for tests."""
 
@@ -133,6 +137,13 @@ def random_counted(random: random.Random) -> Counted:
         split = random.choice(list(bp.SPLIT_PATTERNS))
         return _of(random, lacking(split), f"{split}, without some bytes")
     return _of(random, *made.random_made(random))
+
+
+def some_texts(sweep: Callable[[random.Random, Counted], None], random: random.Random) -> None:
+    """Run a case for each of some texts of one tokenizer, which takes longer to be made than a case."""
+    drawn = random_counted(random)
+    for _ in range(TEXTS):
+        sweep(random, drawn)
 
 
 def _of(random: random.Random, tok: bp.Tokenizer, said: str) -> Counted:
@@ -235,6 +246,19 @@ class Parts:
         lengths = range(len(text) + 1)
         self.of_length = [text[:length] if side == "left" else text[len(text) - length :] for length in lengths]
         self.counts = counts_of(tok, self.of_length, options)
+        self._first = next((length for length, count in enumerate(self.counts) if isinstance(count, Failure)), None)
+        self._finds_longest = finds_longest(tok, text)
+
+    @functools.cached_property
+    def _longest(self) -> list[tuple[int, int]]:
+        """Counts in order, each with the longest part that has no more tokens."""
+        known = {count: length for length, count in enumerate(self.counts) if isinstance(count, int)}
+        lengths = itertools.accumulate((known[count] for count in sorted(known)), max)
+        return [*zip(sorted(known), lengths, strict=True)]
+
+    def longest(self, limit: int) -> int:
+        """The length of the longest part that has at most `limit` tokens."""
+        return max((length for count, length in self._longest if count <= limit), default=0)
 
     def fits(self, length: int, limit: int) -> bool:
         """Whether the part of a length has at most `limit` tokens."""
@@ -243,12 +267,12 @@ class Parts:
 
     def check(self, limit: int) -> None:
         """The fit is the longest part, proved by trying each; or the error of a part that has to be read."""
-        longest = max((length for length in range(len(self.counts)) if self.fits(length, limit)), default=0)
+        longest = self.longest(limit)
         what = f"fit to {limit} on the {self.side}"
         found = outcome(lambda: self.tok.fit(self.text, limit, self.side, **self.options))
-        first = next((length for length, count in enumerate(self.counts) if isinstance(count, Failure)), None)
+        first = self._first
         if first is None:
-            if not isinstance(found, str) or finds_longest(self.tok, self.text):
+            if not isinstance(found, str) or self._finds_longest:
                 equal(what, found, self.of_length[longest])
                 return
             length = len(found)

@@ -6,19 +6,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fuzz.case import case, equal
-from fuzz.counted import Failure, Parts, counting_text, outcome, random_counted, random_options, same
+from fuzz.counted import Failure, Parts, counting_text, outcome, random_options, same, some_texts
 
 if TYPE_CHECKING:
     import random
 
     import bytepair as bp
+    from bytepair.formats.manifest import Side
     from fuzz.counted import Counted
 
 MOST_STEPS = 200
 """The most parts and rollbacks of a case."""
 
-LIMITS = 12
+LIMITS = 48
 """Random limits of a text, besides the least and the most."""
+
+ROUNDS = 4
+"""How often a text grows in other parts while each of its beginnings, or ends, is counted once."""
 
 
 def counted(tok: bp.Tokenizer, text: str, options: dict[str, Any]) -> int | Failure:
@@ -35,17 +39,17 @@ def check_growing(growing: Any, tok: bp.Tokenizer, text: str, options: dict[str,
 
 def sweep_appending(random: random.Random) -> None:
     """A text that grows at its end, by characters, bytes and texts, with rollbacks."""
-    appending(random, random_counted(random))
+    some_texts(appending, random)
 
 
 def sweep_prepending(random: random.Random) -> None:
     """A text that grows at its front, with rollbacks."""
-    prepending(random, random_counted(random))
+    some_texts(prepending, random)
 
 
 def sweep_fitting(random: random.Random) -> None:
     """The longest part that fits, against trying every one."""
-    fitting(random, random_counted(random))
+    some_texts(fitting, random)
 
 
 def appending(random: random.Random, drawn: Counted) -> None:
@@ -79,13 +83,14 @@ def appending(random: random.Random, drawn: Counted) -> None:
                 elif random.random() < 0.5:
                     rest = text[len(before) :]
         check_growing(appender, tok, appender.text, options)
+        grow_again(random, tok, text, "left", options)
 
 
 def prepending(random: random.Random, drawn: Counted) -> None:
     """A text that grows at its front."""
-    tok, options, rest = drawn.tok, random_options(random, drawn), counting_text(random, drawn.contents)
-    prepender, marks, parts = tok.prepender(**options), [], list[Any]()
-    with case(tok=drawn.said, options=options, text=rest, parts=parts):
+    tok, options, text = drawn.tok, random_options(random, drawn), counting_text(random, drawn.contents)
+    rest, prepender, marks, parts = text, tok.prepender(**options), [], list[Any]()
+    with case(tok=drawn.said, options=options, text=text, parts=parts):
         while rest and len(parts) < MOST_STEPS:
             length = random.choice([1, 1, 1, 2, 3, random.randint(1, 300)])
             rest, part = rest[:-length], rest[-length:]
@@ -107,6 +112,24 @@ def prepending(random: random.Random, drawn: Counted) -> None:
                 equal("the text", prepender.text, before)
                 same("the count", outcome(prepender.count), counted(tok, before, options))
         check_growing(prepender, tok, prepender.text, options)
+        grow_again(random, tok, text, "right", options)
+
+
+def grow_again(random: random.Random, tok: bp.Tokenizer, text: str, side: Side, options: dict[str, Any]) -> None:
+    """The counts of a text that grows are those of its beginnings, or of its ends, in whatever parts it comes."""
+    counts = Parts(tok, text, side, options).counts
+    for _ in range(ROUNDS):
+        growing: Any = tok.appender(**options) if side == "left" else tok.prepender(**options)
+        steps = random.choice([[1], [1, 1, 2, 5], [1, 2, 3, 30]])
+        length = 0
+        while length < len(text):
+            before, length = length, min(length + random.choice(steps), len(text))
+            if side == "left":
+                growing.append(text[before:length])
+            else:
+                growing.prepend(text[len(text) - length : len(text) - before])
+            if random.random() < 0.9:
+                same(f"the count of {length} characters", outcome(growing.count), counts[length])
 
 
 def fitting(random: random.Random, drawn: Counted) -> None:

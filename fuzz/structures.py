@@ -219,6 +219,12 @@ STRUCTURES = (
     ),
     Structure("Phi-3: the end of text behind the end", end="<|end|>\n", user=("<|user|>\n", "<|end|>\n"),
               header="<|assistant|>\n", prompt="<|assistant|>\n", trailer="<|endoftext|>", eos="<|endoftext|>"),
+    Structure("Llama 3 as it was: the prompt behind every conversation", thinking=None, start="<|begin_of_text|>",
+              user=("<|h|>user<|/h|>\n\n", "<|eot_id|>"), header="<|h|>assistant<|/h|>\n\n",
+              prompt="<|h|>assistant<|/h|>\n\n", trailer="<|h|>assistant<|/h|>\n\n", end="<|eot_id|>",
+              result=("<|h|>tool<|/h|>\n\n", "", "<|eot_id|>")),
+    Structure("Apertus: a prompt after results that history drops",
+              **{**_APERTUS, "prompt_after_result": "<|assistant_start|>"}),
     Structure("a text behind all messages", trailer="the end of the chat"),
     Structure("Hunyuan: an answer in marks", content=("<answer>\n", "\n</answer>"), prompt="<|im_start|>assistant\n"),
     Structure(

@@ -29,6 +29,8 @@ from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.pictures import sweep_pictures
 from fuzz.pipelines import sweep_pipelines
+from fuzz.prefix_cache import sweep_prefix_cache
+from fuzz.prompts import sweep_prompts
 from fuzz.readers import sweep_readers
 from fuzz.reports import sweep_lints, sweep_reports
 from fuzz.saved import sweep_files, sweep_kinds
@@ -67,6 +69,8 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "explanations": sweep_explanations,
     "comparisons": sweep_comparisons,
     "alignments": sweep_alignments,
+    "prompts": sweep_prompts,
+    "prefix-cache": sweep_prefix_cache,
     "reports": sweep_reports,
     "lints": sweep_lints,
     "playground": sweep_asked,

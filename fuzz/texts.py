@@ -9,7 +9,7 @@ import regex
 
 import bytepair as bp
 from fuzz.case import case, equal
-from fuzz.counted import Counted, Failure, counting_text, outcome, random_counted, random_options, same
+from fuzz.counted import Counted, Failure, counting_text, outcome, random_options, same, some_texts
 from fuzz.variants import ADDED, random_text, tokenizer
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ INTERVALS = 24
 def sweep_texts(random: random.Random) -> None:
     """All calls agree, and pieces with the matches of the regex package; or counts of texts in part with encoding."""
     if random.random() < 0.5:
-        counting(random, random_counted(random))
+        some_texts(counting, random)
         return
     split = random.choice(list(bp.SPLIT_PATTERNS))
     tok = tokenizer(split)

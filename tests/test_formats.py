@@ -234,7 +234,7 @@ def test_a_minimal_file_loads(tmp_path: Path) -> None:
         ("/normalizer", {"type": "Lowercase", "colour": 1}, "colour"),
         ("/normalizer", {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Louder"}]}, "Louder"),
         ("/normalizer", {"type": "Sequence", "normalizers": 1}, "not a list"),
-        ("/normalizer", {"type": "Replace", "pattern": {"Regex": "a{2}?"}, "content": ""}, "read otherwise"),
+        ("/normalizer", {"type": "Replace", "pattern": {"Regex": "(?i:ss)"}, "content": ""}, "read otherwise"),
         ("/pre_tokenizer", {"type": "Surprise"}, "Surprise"),
         ("/pre_tokenizer", {"type": "Split", "pattern": {"String": " "}, "behavior": "Gone", "invert": False}, "Gone"),
         ("/pre_tokenizer/add_prefix_space", "yes", "not true or false"),
@@ -276,7 +276,7 @@ def test_what_a_file_should_not_hold_is_named(tmp_path: Path, pointer: str, valu
 
 
 READ_OTHERWISE = [
-    *[r"\p{L}{1,3}+", "(?i:ss)", r"(?i:\p{Lu})", "a{2}?", r"\pL+", r"\<a", "a{ 1}", r"\u{61}", "[a--b]", "(?P<n>a)"],
+    *[r"a+{2}+", "(?i:ss)", r"(?i:\p{Lu})", "a{2}??", r"\pL+", r"\<a", "a{ 1}", r"\u{61}", "[a--b]", "(?P<n>a)"],
     *[r"\p{gc=Lu}", r"\p{Punct}", r"\Ga", r"a\Kb", r"(a)\1", r"[\w-.]", "[]a]", "(?x: a)", "(?i:ß)", r"(?i)[\wß]"],
     "a++?",
 ]
@@ -292,10 +292,6 @@ def test_several_splits_in_a_row_and_patterns_read_otherwise(tmp_path: Path) -> 
     for pattern in READ_OTHERWISE:
         split["pattern"] = {"Regex": pattern}
         with pytest.raises(bp.FormatError, match="may read otherwise"):
-            bp.Tokenizer.from_file(file_of(tmp_path, table))
-    for pattern in ("[0-9]*", "a?", "a|", "(?:)"):
-        split["pattern"] = {"Regex": pattern}
-        with pytest.raises(bp.FormatError, match="can match nothing"):
             bp.Tokenizer.from_file(file_of(tmp_path, table))
     split["pattern"] = {"Regex": "(a"}
     with pytest.raises(bp.PatternError, match="does not compile"):

@@ -19,6 +19,7 @@ from bytepair._core import (
     Encoder,
     EncodeStream,
     Mark,
+    PrefixCache,
     Prepender,
     TextIndex,
     __version__,
@@ -63,14 +64,17 @@ if TYPE_CHECKING:
     from bytepair.study.compare import Comparison, compare
     from bytepair.study.explain import Explanation, explain
     from bytepair.study.report import CorpusReport, report
+    from bytepair.study.residues import Residue, Residues, residues
     from bytepair.training.byte_pairs import train, train_merges, train_with_statistics
     from bytepair.training.counts import Counted, Counts
     from bytepair.training.embeddings import resize_embeddings
     from bytepair.training.extending import extend
     from bytepair.training.interrupted import TrainingInterrupted
     from bytepair.training.learning import Merge
+    from bytepair.training.parity import Parity
     from bytepair.training.pruning import Pruned, prune
     from bytepair.training.trained import Statistics, Trained
+    from bytepair.training.transplanting import transplant
     from bytepair.training.unigram import train_unigram
     from bytepair.training.wordpiece import train_wordpiece
 
@@ -107,11 +111,15 @@ __all__ = [
     "Lint",
     "Mark",
     "Merge",
+    "Parity",
     "PatternError",
+    "PrefixCache",
     "Prepender",
     "Progress",
     "Pruned",
     "Ragged",
+    "Residue",
+    "Residues",
     "RunProgress",
     "ShardSummary",
     "SourceError",
@@ -142,6 +150,7 @@ __all__ = [
     "lowlevel",
     "prune",
     "report",
+    "residues",
     "resize_embeddings",
     "shard",
     "train",
@@ -149,6 +158,7 @@ __all__ = [
     "train_unigram",
     "train_with_statistics",
     "train_wordpiece",
+    "transplant",
     "verify",
     "verify_shards",
 ]
@@ -170,9 +180,12 @@ _LATER = {
     "Finding": "check.lint",
     "Lint": "check.lint",
     "Merge": "training.learning",
+    "Parity": "training.parity",
     "Progress": "progress",
     "Pruned": "training.pruning",
     "Ragged": "call.ragged",
+    "Residue": "study.residues",
+    "Residues": "study.residues",
     "RunProgress": "progress",
     "ShardSummary": "shards.summaries",
     "Statistics": "training.trained",
@@ -193,6 +206,7 @@ _LATER = {
     "load": "resolver",
     "prune": "training.pruning",
     "report": "study.report",
+    "residues": "study.residues",
     "resize_embeddings": "training.embeddings",
     "shard": "shards.sharding",
     "train": "training.byte_pairs",
@@ -200,6 +214,7 @@ _LATER = {
     "train_unigram": "training.unigram",
     "train_with_statistics": "training.byte_pairs",
     "train_wordpiece": "training.wordpiece",
+    "transplant": "training.transplanting",
     "verify": "check.verify",
     "verify_shards": "shards.verify",
 }

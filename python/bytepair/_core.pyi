@@ -32,6 +32,7 @@ __all__ = [
     "PieceCounter",
     "PieceCounts",
     "Pieces",
+    "PrefixCache",
     "Prepender",
     "TextIndex",
     "__version__",
@@ -49,12 +50,13 @@ __all__ = [
     "json_fields",
     "learn",
     "learn_bytes",
+    "learn_parity",
     "learn_unigram",
     "learn_wordpiece",
     "limit_cache_memory",
     "locate",
     "locate_trusted",
-    "matches_nothing",
+    "may_match_nothing",
     "normalize",
     "places",
     "pre_tokenize",
@@ -67,6 +69,7 @@ __all__ = [
     "read_spelled",
     "read_words",
     "split_patterns",
+    "token_trie",
     "unicode_version",
     "write_decimal",
 ]
@@ -350,12 +353,36 @@ class CoreTokenizer:
         self, *, special: Special = "raise", added: Added = "match", errors: Errors = "strict"
     ) -> EncodeStream: ...
     def encoder(self, name: str) -> Encoder: ...
+    def next_mask(self, ids: Ids, prefix: str | bytes | None = None) -> NDArray[np.uint32]: ...
+    def _cover(
+        self, text: str | bytes
+    ) -> tuple[
+        NDArray[np.uint32],
+        tuple[NDArray[np.uint32], NDArray[np.int64]],
+        tuple[NDArray[np.uint32], NDArray[np.int64]],
+    ]: ...
+    def _heal(self, ids: Ids) -> tuple[int, bytes, NDArray[np.uint32]]: ...
     def token_bytes(self, id: int) -> bytes: ...
     def token_id(self, token: str | bytes) -> int: ...
     def _find_token(self, token: str) -> int | None: ...
     @property
     def vocab_size(self) -> int: ...
     def __len__(self) -> int: ...
+
+@final
+class PrefixCache:
+    def __new__(
+        cls,
+        tok: CoreTokenizer,
+        *,
+        bytes: int = 268435456,  # noqa: A002 (named as users say it)
+        special: Special = "raise",
+        added: Added = "match",
+    ) -> Self: ...
+    def encode(self, text: str | bytes) -> NDArray[np.uint32]: ...
+    def count(self, text: str | bytes) -> int: ...
+    def figures(self) -> dict[str, int]: ...
+    def clear(self) -> None: ...
 
 @final
 class PieceCounter:
@@ -424,12 +451,29 @@ def learn(
     ties: str,
     min_frequency: int,
     max_token_length: int | None,
+    max_words: int | None,
     threads: int | None,
     replay: Sequence[tuple[int, int, int]],
     learned: list[tuple[int, int, int]],
     tell: Callable[[int], object],
 ) -> tuple[list[bytes], int]: ...
 def learn_bytes(counts: PieceCounts, *, merges: int, threads: int | None) -> int: ...
+def learn_parity(
+    counts: PieceCounts,
+    *,
+    development: PieceCounts,
+    sizes: Sequence[int],
+    alphabet: bytes,
+    merges: int,
+    ties: str,
+    min_frequency: int,
+    max_token_length: int | None,
+    max_words: int | None,
+    after: int,
+    window: tuple[int, int],
+    learned: list[tuple[int, int, int]],
+    tell: Callable[[int], object],
+) -> tuple[list[int], int, list[int]]: ...
 def learn_wordpiece(
     counts: PieceCounts,
     *,
@@ -477,10 +521,13 @@ def locate(
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
 def locate_trusted(
     tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]]
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+) -> tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]: ...
 def find_added(
     tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]] | None = None
 ) -> list[tuple[int, int, int]]: ...
+def token_trie(
+    tokens: Sequence[bytes], ids: Sequence[int]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def align_tokens(
     a: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
     b: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
@@ -571,7 +618,7 @@ def pre_tokenize(
 ) -> list[tuple[str, tuple[int, int]]]: ...
 def decode_tokens(steps: Sequence[str], tokens: Sequence[str]) -> str: ...
 def canonical_merges(tokens: Sequence[bytes], ids: Sequence[int]) -> list[tuple[int, int]]: ...
-def matches_nothing(pattern: str) -> bool: ...
+def may_match_nothing(pattern: str) -> bool: ...
 def cache_memory() -> tuple[int, int]: ...
 def limit_cache_memory(thread: int | None = None, process: int | None = None) -> None: ...
 def read_byte_alphabet(

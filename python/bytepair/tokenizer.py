@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from bytepair.formats.hub import Origin
     from bytepair.formats.manifest import Side
     from bytepair.model.spec import AddedToken, TokenizerSpec
+    from bytepair.prompts.cover import Cover, Healing
+    from bytepair.prompts.trie import Trie
 
 
 class Tokenizer(CompiledTokenizer):
@@ -905,6 +907,83 @@ class Tokenizer(CompiledTokenizer):
         return chunks.chunk_parts(
             self, parts, limit, overlap=overlap, boundary=boundary, special=special, added=added, errors=errors
         )
+
+    def trie(self) -> Trie:
+        """The tokens of the model by their bytes, as a trie of flat arrays; added tokens are not in it.
+
+        The bytes of a token of characters are those of the text that it represents: a space for U+2581, a byte for
+        ``<0x0A>``. So it is there for every model, made once and kept.
+
+        Example:
+            >>> import bytepair as bp
+            >>> trie = bp.train({"low": 5, "lower": 2}, vocab_size=259).trie()
+            >>> trie.under(b"lo").tolist(), trie.labels.dtype, trie.labels.flags.writeable
+            ([256, 257], dtype('uint8'), False)
+        """
+        from bytepair.prompts.trie import trie  # noqa: PLC0415 (few programs walk through tokens)
+
+        return trie(self)
+
+    def cover(self, text: str | bytes) -> Cover:
+        r"""The shortest sequences of ids that the encoding of a text can begin with, if that text begins with `text`.
+
+        T is `encode` with added tokens as text. For each text x that begins with `text`, the shortest beginning of T(x)
+        whose bytes begin with `text` is in the cover, and nothing else is: its last id alone reaches the end of `text`,
+        or past it. So each continuation of `text` begins with exactly one of them, and the probability that a language
+        model gives to `text` as a beginning is the sum of theirs.
+
+        Args:
+            text: The beginning; as UTF-8 ``bytes`` it may end inside of a character.
+
+        Raises:
+            EncodeError: No text begins with these bytes.
+            FormatError: No exact answer is known for this tokenizer, as for `next_mask`.
+
+        Time is that of encoding `text` up to the last place where pieces certainly end, and of the ways to spell the
+        rest.
+        Source: Vieira et al., "From Language Models over Tokens to Language Models over Characters", 2024.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259, split="gpt2")
+            >>> [[tok.decode([id]) for id in ids] for ids in tok.cover("a lo")]
+            [['a', ' ', 'lo'], ['a', ' ', 'low']]
+        """
+        from bytepair.prompts.cover import cover  # noqa: PLC0415 (as above)
+
+        return cover(self, text)
+
+    def heal(self, ids: Ids) -> Healing:
+        """How to go on behind a prompt that was cut anywhere, so that the whole can be the encoding of a text.
+
+        The last ids of a prompt can be others in the encoding of a longer text: behind ``"lo"`` comes no ``"w"`` if
+        ``"low"`` is a token. So some ids are taken back, the fewest that leave what the encodings of all longer texts
+        begin with, and the model writes them again: its first id is one of a mask, and while bytes of `prefix` are
+        left, ``tok.next_mask(ids, prefix)`` has the ids after that.
+
+        Args:
+            ids: The prompt, whose text begins behind its last added token.
+
+        Returns:
+            `back`, the number of ids to take back; `prefix`, the bytes that they spell; `mask`, as of `next_mask`.
+
+        Raises:
+            InvalidIdError: No token has this id.
+            EncodeError: No text begins with the bytes of the ids.
+            FormatError: No exact answer is known for this tokenizer, as for `next_mask`.
+
+        Time is that of `cover`.
+
+        Example:
+            >>> import bytepair as bp
+            >>> tok = bp.train({"low": 5, "lower": 2}, vocab_size=259, split="gpt2")
+            >>> healing = tok.heal(tok.encode("a lo"))
+            >>> healing.back, healing.prefix
+            (1, b'lo')
+        """
+        from bytepair.prompts.cover import heal  # noqa: PLC0415 (as above)
+
+        return heal(self, ids)
 
     def encode_parts(
         self,

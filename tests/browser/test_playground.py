@@ -80,6 +80,71 @@ def test_looks(tab: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     assert all(asked.startswith(url) for asked in tab.asked)
 
 
+def test_tokens_are_beside_the_text_or_below_it(tab: Tab, url: str) -> None:
+    """On a desktop beside it, on a phone in the upper part of the window; nothing overlaps in the details."""
+    page = opened(tab, url)
+    box = page.get_by_label("Text", exact=True).bounding_box()
+    tokens = page.locator("#view .list").first.bounding_box()
+    if tab.look.device == "desktop":
+        assert tokens["x"] >= box["x"] + box["width"]
+        assert tokens["y"] < box["y"] + box["height"]
+    else:
+        assert box["y"] + box["height"] <= tokens["y"] < tab.look.height * 0.55
+        assert page.locator("#counts").bounding_box()["y"] > tokens["y"]
+    longest = page.locator("#view .list .t").evaluate_all(
+        "all => all.reduce((a, b) => (b.offsetWidth > a ? b.offsetWidth : a), 0)"
+    )
+    page.locator("#view .list .t").evaluate_all(
+        "(all, width) => all.find((one) => one.offsetWidth === width).click()", longest
+    )
+    unpin = page.get_by_role("button", name="Unpin").bounding_box()
+    for other in page.locator(".dock .spelled span, .dock dl div, .dock .tree").all():
+        place = other.bounding_box()
+        is_apart = (
+            place["x"] + place["width"] <= unpin["x"]
+            or unpin["x"] + unpin["width"] <= place["x"]
+            or place["y"] + place["height"] <= unpin["y"]
+            or unpin["y"] + unpin["height"] <= place["y"]
+        )
+        assert is_apart, other.inner_text()
+
+
+def test_a_click_behind_a_tab_is_not_lost(desktop: Tab, url: str) -> None:
+    """The link that appears with the focus moves nothing away from under the pointer."""
+    page = opened(desktop, url)
+    pieces = page.get_by_role("checkbox", name="Pieces")
+    before = pieces.bounding_box()
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") == "skip":
+            break
+    assert page.evaluate("document.activeElement.className") == "skip"
+    assert pieces.bounding_box() == before
+    page.mouse.click(before["x"] + 5, before["y"] + 5)
+    assert pieces.is_checked()
+
+
+def test_long_text_is_counted_before_its_tokens_are_drawn(
+    desktop: Tab, url: str, toks: dict[str, bp.Tokenizer]
+) -> None:
+    page = opened(desktop, url)
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/api/picture", hold)
+    text = "counted first, drawn afterwards\n" * 1000
+    page.get_by_label("Text", exact=True).fill(text)
+    page.locator("#counts td", has_text=f"{toks['demo'].count(text):,}").first.wait_for()
+    while not held:
+        page.wait_for_timeout(20)
+    assert page.locator("#view[aria-busy]").count() == 1
+    held.pop().continue_()
+    settle(desktop)
+    assert f"{toks['demo'].count(text):,} tokens" in page.locator("#view h2").first.inner_text()
+
+
 def test_hostile_text_and_files_are_only_text(desktop: Tab, url: str, toks: dict[str, bp.Tokenizer]) -> None:
     page = opened(desktop, url)
     page.get_by_label("Text", exact=True).fill(HOSTILE)

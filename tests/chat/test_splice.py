@@ -17,7 +17,11 @@ USER = {"role": "user", "content": "how are you"}
 ANSWER = {"role": "assistant", "content": "I am fine"}
 CONVERSATIONS = 200 if WHOLE else 4
 # These end turns in history in another way than at the end of a conversation: those with calls, or those without.
-OTHER_ENDS = {"harmony": False, "Apertus: results inside of a turn": True}
+OTHER_ENDS = {
+    "harmony": False,
+    "Apertus: results inside of a turn": True,
+    "Apertus: a prompt after results that history drops": True,
+}
 
 
 @pytest.mark.parametrize("structure", STRUCTURES, ids=lambda structure: structure.name)

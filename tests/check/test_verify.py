@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +215,42 @@ def test_special_and_added_tokens(small: bp.Tokenizer) -> None:
 
     report = bp.verify(Trusting(small.spec))
     assert {"special tokens do not come from text", "reserved literals raise"} <= set(names(report))
+
+
+QUIRKS: dict[str, dict[str, Any]] = {
+    # Mistral v7: control symbols behind the space that is put in front.
+    "control": {"control_symbols": ["[INST]", "[/INST]"], "byte_fallback": True, "remove_extra_whitespaces": False},
+    # Nerdstash: runs of spaces as user-defined symbols.
+    "runs": {
+        "user_defined_symbols": ["▁▁", "▁▁▁▁", "\n", "7"],
+        "remove_extra_whitespaces": False,
+        "byte_fallback": True,
+    },
+    # ChatGLM: a Unigram, white space as symbols of its own, and models whose leading space is lost.
+    "symbols": {"model_type": "unigram", "user_defined_symbols": ["<n>", "<|tab|>", "[MASK]"], "byte_fallback": True},
+    "stripped": {"add_dummy_prefix": False, "byte_fallback": True},
+    "shorter": {"add_dummy_prefix": False, "remove_extra_whitespaces": True, "byte_fallback": True},
+    "suffix": {"treat_whitespace_as_suffix": True, "user_defined_symbols": ["<x>"]},
+}
+
+
+@pytest.mark.parametrize("quirk", QUIRKS)
+@pytest.mark.usefixtures("quick")
+def test_quirks_of_a_model_are_no_faults(tmp_path: Path, quirk: str) -> None:
+    spm = pytest.importorskip("sentencepiece")
+    lines = ["the quick brown fox  jumps over the lazy dog", "hello   world", "[INST] a 12 [/INST]"] * 20
+    written = io.BytesIO()
+    rule = "nmt_nfkc" if quirk in ("symbols", "suffix") else "identity"
+    settings = {"vocab_size": 340, "model_type": "bpe", "minloglevel": 3, "hard_vocab_limit": False, **QUIRKS[quirk]}
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=written, normalization_rule_name=rule, **settings
+    )
+    path = tmp_path / "tokenizer.model"
+    path.write_bytes(written.getvalue())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bp.TokenizerWarning)
+        report = bp.verify(path)
+    assert not names(report), [check for check in report.checks if check.status == "fail"]
 
 
 def test_offsets(small: bp.Tokenizer) -> None:

@@ -63,6 +63,16 @@ def test_nodes_have_room_for_metadata_and_know_their_place(tok: bp.Tokenizer, do
         assert [node.next_node.node_id for node in own[:-1]] == [node.node_id for node in own[1:]]
 
 
+def test_a_node_with_its_metadata_is_counted_as_it_is_embedded() -> None:
+    """LlamaIndex strips the content of a node, and then ``.\\n`` at its end is another token, or two."""
+    text = "One sentence here.\n\nAnother sentence, there.\n" * 40
+    tok = bp.train({".\n": 99, ".\n\n": 99, "sentence": 50, "\n\n\n": 9}, 265)
+    for overlap in range(8):
+        splitter = BytepairTextSplitter(tok, chunk_size=40, chunk_overlap=overlap)
+        nodes = splitter.get_nodes_from_documents([Document(text=text, metadata={"source": "a"})])
+        assert all(tok.count(node.get_content(metadata_mode=MetadataMode.ALL)) <= 40 for node in nodes)
+
+
 def test_metadata_that_does_not_count(tok: bp.Tokenizer) -> None:
     text = "one two three four " * 10
     metadata = {"title": "a long title " * 10}

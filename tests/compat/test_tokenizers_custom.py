@@ -212,7 +212,7 @@ def test_a_tokenizer_runs_them(stages: list[str], tmp_path: Path) -> None:
         ours.to_bytepair,
         lambda: pickle.dumps(ours),
     ):
-        with pytest.raises(bp.FormatError, match="written in Python cannot be saved, converted or trained with"):
+        with pytest.raises(bp.FormatError, match="written in Python cannot be saved or converted"):
             call()
     assert not list(tmp_path.iterdir())
     for component, method in ((normalizers.NFC(), "normalize"), (pre_tokenizers.Whitespace(), "pre_tokenize")):
@@ -230,6 +230,76 @@ def test_what_a_callback_raises_is_raised() -> None:
     ours.normalizer = normalizers.Normalizer.custom(Broken())
     with pytest.raises(KeyError, match="mine"):
         ours.encode("a")
+
+
+class Marks:
+    def decode_chain(self, tokens: list[str]) -> list[str]:
+        return [f"{token.lower()}|" for token in tokens]
+
+
+def test_a_decoder_written_in_python_decodes() -> None:
+    ours = tokenizer(face, models, ["normalizer"], normalizers, pre_tokenizers)
+    theirs = tokenizer(peer, peer_models, ["normalizer"], peer_normalizers, peer_pre_tokenizers)
+    ours.decoder = face.decoders.Decoder.custom(Marks())
+    theirs.decoder = peer.decoders.Decoder.custom(Marks())
+    ids = [1, 2, 0, 99, 14, 6, 14, 5]
+    for skip in (True, False):
+        assert ours.decode(ids, skip_special_tokens=skip) == theirs.decode(ids, skip_special_tokens=skip)
+        assert ours.decode_batch([ids, [], [3]], skip) == theirs.decode_batch([ids, [], [3]], skip)
+    assert ours.decode([2, 3]) == "lan|e|"
+    assert ours.decoder.decode(["A", "b"]) == theirs.decoder.decode(["A", "b"]) == "a|b|"
+    steps: list[Any] = [face.decoders.DecodeStream(), peer.decoders.DecodeStream()]
+    for id_ in (2, 14, 3, 5):
+        assert steps[0].step(ours, id_) == steps[1].step(theirs, id_)
+    assert ours.encode("Élan low").ids == theirs.encode("Élan low").ids
+    for call in (ours.to_str, lambda: pickle.dumps(ours.decoder), ours.to_bytepair):
+        with pytest.raises(bp.FormatError, match="written in Python cannot be saved or converted"):
+            call()
+    assert "Tokenizer" in repr(ours)
+    assert "Decoder" in repr(ours.decoder)
+    ours.decoder = face.decoders.Decoder.custom(object())
+    with pytest.raises(AttributeError, match="decode_chain"):
+        ours.decode([2])
+    with pytest.raises(NotImplementedError, match="a Sequence takes no decoder written in Python"):
+        face.decoders.Sequence([ours.decoder])
+
+
+@pytest.mark.parametrize("kind", ["Bpe", "WordLevel", "WordPiece", "Unigram"])
+def test_training_runs_stages_written_in_python(kind: str, tmp_path: Path) -> None:
+    lines = ["Élan vital low lower", "low <m> lowest E e", "slow élan vital"] * 3
+    file = tmp_path / "lines.txt"
+    file.write_text("\n".join(lines), "utf-8")
+    made = []
+    names = {"Bpe": "BPE"}
+    for library, kinds, norm, pre in (
+        (face, models, normalizers, pre_tokenizers),
+        (peer, peer_models, peer_normalizers, peer_pre_tokenizers),
+    ):
+        options = {"unk_token": "[U]"} if kind.startswith("Word") else {}
+        each = library.Tokenizer(getattr(kinds, names.get(kind, kind))(**options))
+        each.normalizer, each.pre_tokenizer = norm.Normalizer.custom(Shout()), pre.PreTokenizer.custom(Vowels())
+        settings = {} if kind == "Unigram" else {"min_frequency": 2}
+        trainer = getattr(library.trainers, f"{kind}Trainer")(
+            vocab_size=40, show_progress=False, special_tokens=["[U]"], **settings
+        )
+        each.train_from_iterator(lines, trainer)
+        once = each.get_vocab()
+        each.train([str(file)], trainer)
+        made.append([once, each.get_vocab()])
+        # A special token has the id 0 after training.
+        assert each.encode("[U]low").ids[0] == 0
+    if kind in ("WordPiece", "Unigram"):  # The library's own results depend on hash order, or on its floats.
+        assert {token for vocab in made[0] for token in vocab} >= {"[U]", *"LANVIT"}
+    else:
+        assert made[0] == made[1]
+    assert not any(token != token.upper() for token in made[0][0])
+    broken = tmp_path / "broken.txt"
+    broken.write_bytes(b"low\nlow \xff")
+    ours = face.Tokenizer(models.WordLevel())
+    ours.normalizer = normalizers.Normalizer.custom(Shout())
+    with pytest.raises(bp.EncodeError) as caught:
+        ours.train([str(broken)], face.trainers.WordLevelTrainer(show_progress=False))
+    assert (caught.value.row, caught.value.byte) == (1, 4)
 
 
 def spans(page: str) -> list[str]:

@@ -723,7 +723,6 @@ def test_the_page_runs_as_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "make"),
     [
-        ("Decoder.custom", lambda: face.decoders.Decoder.custom(object())),
         ("ParityBpeTrainer", face.trainers.ParityBpeTrainer),
         ("get_word_count", lambda: face.trainers.BpeTrainer().get_word_count()),
         ("from_spm", lambda: face.SentencePieceUnigramTokenizer.from_spm("x.model")),

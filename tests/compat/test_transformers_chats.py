@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ import pytest
 
 import bytepair as bp
 from bytepair.compat.transformers import PreTrainedTokenizerFast, functions
+from bytepair.compat.transformers.chats import mask_of
 from tests.compat.test_transformers import KINDS, both, columns, folder_of, said
 
 transformers = pytest.importorskip("transformers")
@@ -328,3 +330,13 @@ def test_other_ways_to_say_it(plain: Path) -> None:
         chosen: dict[str, Any] = {"chat_template": CHATML, **options}
         with pytest.raises(error, match=match):
             ours.apply_chat_template(given, **chosen)
+
+
+def test_a_mask_has_the_tokens_that_overlap_a_span() -> None:
+    for number in range(300):
+        chooses = random.Random(f"mask/{number}")
+        cuts = sorted(chooses.choices(range(30), k=2 * chooses.randint(0, 5)))
+        spans = list(zip(cuts[::2], cuts[1::2], strict=True))
+        offsets = [tuple(sorted(chooses.choices(range(30), k=2))) for _ in range(20)]
+        expected = [int(any(a < end and b > start for a, b in spans)) for start, end in offsets]
+        assert mask_of([(start, end) for start, end in offsets], spans) == expected, number

@@ -325,3 +325,59 @@ def test_verify_knows_the_space_in_front(sources: list[str], kind: str) -> None:
     data = train(lines, model_type=kind, user_defined_symbols=["[INST]", "[/INST]"], byte_fallback=True, vocab_size=500)
     report = bp.verify(bp.Tokenizer(sentencepiece.read(data)))
     assert report.passed, str(report)
+
+
+def test_vocabulary_files_with_word_ends_are_those_of_clip(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    names = [*BYTES, *(f"{name}</w>" for name in BYTES), "th", "the</w>", "lo", "low</w>"]
+    special = {"<|startoftext|>": len(names), "<|endoftext|>": len(names) + 1}
+    vocab = {name: id for id, name in enumerate(names)} | special
+    merges = ["t h", "th e</w>", "l o", "lo w</w>"]
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    (tmp_path / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]))
+    tok = bp.load(tmp_path / "vocab.json")
+    model = {"unk_token": "<|endoftext|>", "end_of_word_suffix": "</w>", "continuing_subword_prefix": ""}
+    pattern = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True}
+    space = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
+    bytes_ = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    added = [
+        {"id": id, "content": name, "special": True, "normalized": name == "<|startoftext|>"}
+        for name, id in special.items()
+    ]
+    table = byte_level(
+        vocab,
+        merges,
+        added,
+        normalizer={"type": "Sequence", "normalizers": [{"type": "NFC"}, space, {"type": "Lowercase"}]},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [split, bytes_]},
+        post_processor={
+            "type": "RobertaProcessing",
+            "sep": ["<|endoftext|>", special["<|endoftext|>"]],
+            "cls": ["<|startoftext|>", special["<|startoftext|>"]],
+            "trim_offsets": False,
+            "add_prefix_space": False,
+        },
+    )
+    table["model"] |= model
+    peer = tokenizers.Tokenizer.from_str(json.dumps(table))
+    for text in [*TEXTS, "The low  LOW's <|startoftext|>lower 12é", "<|EndOfText|>", "it's\nlow"]:
+        assert tok(text, special="allow")["input_ids"] == peer.encode(text).ids, text
+        ids = tok.encode(text, special="allow")
+        assert tok.decode(ids) == peer.decode(ids, skip_special_tokens=False)
+    assert bp.load(tmp_path)("the low")["input_ids"] == peer.encode("the low").ids
+    with pytest.raises(bp.FormatError, match="are those of CLIP"):
+        bp.load(tmp_path / "vocab.json", split="gpt2")
+
+
+def test_vocabulary_files_of_qwen_are_known_by_their_class(tmp_path: Path) -> None:
+    (tmp_path / "vocab.json").write_text(json.dumps(BYTES | {"11": 256}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n1 1\n")
+    assert bp.load(tmp_path).encode("11") == [256]
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "Qwen2Tokenizer"}')
+    for path in (tmp_path, tmp_path / "vocab.json"):
+        tok = bp.load(path)
+        assert tok.encode("11") == [BYTES["1"]] * 2
+        assert tok.spec.normalizers == ("NFC",)
+        assert tok.spec.split == (bp.SPLIT_PATTERNS["qwen2"],)
+    assert bp.load(tmp_path, split="gpt2").encode("11") == [256]

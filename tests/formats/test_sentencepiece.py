@@ -202,6 +202,19 @@ def test_places_of_normalized_text_are_those_of_the_library(lines: list[str]) ->
         assert at == len(normalized)
 
 
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+@pytest.mark.parametrize("options", [{}, {"add_dummy_prefix": False}, {"normalization_rule_name": "nmt_nfkc_cf"}])
+def test_unknown_characters_keep_their_text_in_tokens(lines: list[str], kind: str, options: dict[str, Any]) -> None:
+    model = train(lines, model_type=kind, **options)
+    library = spm.SentencePieceProcessor(model_proto=model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bp.TokenizerWarning)
+        tok = bp.Tokenizer(sentencepiece.read(model))
+    for text in [*texts(41, 300, [*PARTS, "日本", "Ａ", "<unk>"]), "<unk>", ""]:
+        tokens = tok.encoding(text, special="text", add_special_tokens=False).tokens
+        assert tokens == library.encode(text, out_type=str), text
+
+
 def test_random_vocabularies_give_the_same_ids() -> None:
     """Any tokens in any order of scores, unlike those that training makes: cuts of one token compete."""
     chosen = random.Random(11)

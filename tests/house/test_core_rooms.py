@@ -12,12 +12,12 @@ CRATES = Path(__file__).resolve().parents[2] / "crates"
 ROOMS = (
     *("error", "memory", "interrupt", "utf8", "tier", "units", "parallel", "prefetch", "large_pages"),
     *("eight_bytes", "edge", "occurrences"),
-    *("vocab", "files"),
+    *("vocab", "files", "trie"),
     "real_data",
     *("split", "normalize", "pre_tokenize", "segment"),
     *("merge", "model", "cache", "encode"),
     *("decode", "pipeline"),
-    *("count", "chunk", "align"),
+    *("count", "chunk", "align", "canonical", "prefix_cache"),
     "train",
 )
 

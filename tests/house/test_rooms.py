@@ -21,7 +21,7 @@ ROOMS = [
     ["formats"],
     ["sources"],
     ["call"],
-    ["chat", "chunk"],
+    ["chat", "chunk", "prompts"],
     ["tokenizer", "lowlevel"],
     ["resolver"],
     ["alignment"],

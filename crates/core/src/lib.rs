@@ -3,12 +3,14 @@
 //! A text takes this route: [`segment`] sends it through [`normalize`], [`pre_tokenize`] and [`split`] to pieces; [`merge`] or
 //! [`model`] turns each piece into ids, which [`encode`] looks up first among those it knows; [`decode`] turns ids back into
 //! text. [`pipeline`] composes the stages, for one thread or several, for texts in parts and for ids with their places.
-//! [`count`] counts tokens without keeping ids, [`chunk`] cuts a text into parts of a limited count, and [`align`] relates the
-//! tokens of two tokenizers. [`train`] makes the merges that a [`vocab`] is compiled from; [`files`] reads vocabularies and
+//! [`count`] counts tokens without keeping ids, [`chunk`] cuts a text into parts of a limited count, [`align`] relates the
+//! tokens of two tokenizers, and [`canonical`] says which ids can follow others; [`trie`] holds tokens by their bytes.
+//! [`prefix_cache`] keeps the ids of texts that grow. [`train`] makes the merges that a [`vocab`] is compiled from; [`files`] reads vocabularies and
 //! documents.
 
 pub mod align;
 mod cache;
+pub mod canonical;
 pub mod chunk;
 pub mod count;
 pub mod decode;
@@ -28,6 +30,7 @@ pub mod parallel;
 pub mod pipeline;
 pub mod pre_tokenize;
 pub mod prefetch;
+pub mod prefix_cache;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_data;
@@ -35,6 +38,7 @@ pub mod segment;
 pub mod split;
 pub mod tier;
 pub mod train;
+pub mod trie;
 pub mod units;
 pub mod utf8;
 pub mod vocab;

@@ -59,3 +59,11 @@ pub(crate) fn boundary(text: &str, mut place: usize) -> usize {
     }
     place
 }
+
+/// The first boundary of a character from a place on.
+pub(crate) fn next_boundary(text: &str, mut place: usize) -> usize {
+    while !text.is_char_boundary(place) {
+        place += 1;
+    }
+    place
+}

@@ -35,6 +35,8 @@ mod locate;
 mod named;
 mod options;
 mod pieces;
+mod prefix_cache;
+mod prompts;
 mod readable;
 mod run;
 mod sample;
@@ -87,13 +89,17 @@ mod _core {
     #[pymodule_export]
     use crate::pieces::{Pieces, read_pieces};
     #[pymodule_export]
+    use crate::prefix_cache::PrefixCache;
+    #[pymodule_export]
+    use crate::prompts::token_trie;
+    #[pymodule_export]
     use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
     #[pymodule_export]
     use crate::text::Control;
     #[pymodule_export]
     use crate::tokenizer::{CoreTokenizer, canonical_merges};
     #[pymodule_export]
-    use crate::training::{learn, learn_bytes, learn_unigram, learn_wordpiece};
+    use crate::training::{learn, learn_bytes, learn_parity, learn_unigram, learn_wordpiece};
     #[pymodule_export]
     use crate::vocabularies::{
         JsonMerges, JsonVocab, read_byte_alphabet, read_json_model, read_scored, read_spelled, read_words,
@@ -123,11 +129,11 @@ mod _core {
         Ok(())
     }
 
-    /// Whether a split pattern matches the empty text; PatternError if it does not compile.
+    /// Whether a match of a split pattern may be empty; PatternError if it does not compile.
     #[pyfunction]
-    fn matches_nothing(py: Python<'_>, pattern: Name<'_>) -> PyResult<bool> {
+    fn may_match_nothing(py: Python<'_>, pattern: Name<'_>) -> PyResult<bool> {
         let pattern = bytepair_core::split::Pattern::new(&pattern);
-        pattern.and_then(|pattern| pattern.matches_nothing()).map_err(|error| crate::errors::raise(py, error))
+        pattern.map(|pattern| pattern.may_match_nothing()).map_err(|error| crate::errors::raise(py, error))
     }
 
     /// The bytes of memory that the caches of one thread may take, and those of all threads of the process.

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use bytepair_core::interrupt;
+use bytepair_core::pipeline::Tokenizer;
+use bytepair_core::{Error, interrupt};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::arrays::{FlatBatch, array, import_numpy};
-use crate::errors::{collect, raise};
+use crate::arrays::{array, import_numpy};
+use crate::errors::raise;
 use crate::lists::{list, string};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
@@ -97,7 +99,8 @@ pub(crate) fn locate<'py>(
 ///         in one of them. Elsewhere its text is text like any other, unless it is white space, which controls nothing.
 ///
 /// Returns:
-///     The ids; and the start and end of the place of each, in characters, in one flat array of int64.
+///     The ids; and the start and end of the place of each, in characters, in one flat array of int32; of int64 for a text
+///     whose places do not fit. Memory beyond text and result: little where stages keep the text, else some 30 bytes a byte.
 ///
 /// Raises:
 ///     ValueError: The intervals are not in order, or not in the text.
@@ -107,23 +110,45 @@ pub(crate) fn locate<'py>(
 ///     >>> tok = bp.train({"hi": 5}, vocab_size=258, special_tokens=["<|e|>"])
 ///     >>> ids, places = bp.lowlevel.locate_trusted(tok, "<|e|>hi<|e|>", [(0, 5)])
 ///     >>> ids[:3], len(ids), places.reshape(-1, 2)[:2].tolist()
-///     (array([257, 256,  60], dtype=uint32), 7, [[0, 5], [5, 7]])
+///     (array([257, 256,  60]), 7, [[0, 5], [5, 7]])
 #[pyfunction]
 pub(crate) fn locate_trusted<'py>(
     tokenizer: &Bound<'py, CoreTokenizer>,
     text: &Bound<'py, PyString>,
     trusted: Vec<(usize, usize)>,
-) -> PyResult<FlatBatch<'py>> {
+) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>)> {
     let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
     import_numpy(py)?;
     let text = Readable::new(text.as_any(), OnInvalid::Strict)?;
     let trusted = in_bytes(&text, trusted)?;
-    let located = run(py, text.text.len(), Threads::ALL, |_| inner.locate_trusted(&text.text, &trusted))?;
-    let ids = collect(py, located.iter().map(|token| token.id))?;
+    // Places are no longer than the UTF-8.
+    if i32::try_from(text.text.len()).is_ok() {
+        let (ids, places) = columns(py, inner, &text, &trusted, |place| i32::try_from(place).unwrap_or(i32::MAX))?;
+        return Ok((array(py, ids)?, array(py, places)?.into_any()));
+    }
+    let (ids, places) = columns(py, inner, &text, &trusted, |place| place.cast_signed() as i64)?;
+    Ok((array(py, ids)?, array(py, places)?.into_any()))
+}
+
+/// The ids, and the places as `number` makes them.
+fn columns<N: Send>(
+    py: Python<'_>,
+    tokenizer: &Tokenizer,
+    text: &Readable<'_>,
+    trusted: &[Range<usize>],
+    number: impl Fn(usize) -> N + Sync,
+) -> PyResult<(Vec<i64>, Vec<N>)> {
     let mut given = text.places();
-    let places = located.iter().flat_map(|token| [given.given(token.start), given.given(token.end)]);
-    let places = collect(py, places.map(|place| place.cast_signed() as i64))?;
-    Ok((array(py, ids)?, array(py, places)?))
+    run(py, text.text.len(), Threads::ALL, |_| {
+        let (mut ids, mut places) = (Vec::new(), Vec::new());
+        tokenizer.locate_trusted(&text.text, trusted, |id, place| {
+            ids.try_reserve(1).and_then(|()| places.try_reserve(2)).map_err(|_| Error::memory())?;
+            ids.push(i64::from(id));
+            places.extend([number(given.given(place.start)), number(given.given(place.end))]);
+            Ok(())
+        })?;
+        Ok((ids, places))
+    })
 }
 
 /// The added tokens in a text, as (id, start, end) in characters; errors as `Tokenizer.encode`.

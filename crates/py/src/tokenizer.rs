@@ -3,6 +3,9 @@
 //! Its other methods are in the files of their tasks: `encode`, `count`, `decode`, `locate`, `fit`, `index`, `growing`,
 //! `stream` and so on. Each of them uses this file; it uses none of them.
 
+use std::sync::OnceLock;
+
+use bytepair_core::canonical::Canonical;
 use bytepair_core::decode::TextDecoder;
 use bytepair_core::memory::Room;
 use bytepair_core::merge::canonical_merges as canonical;
@@ -47,6 +50,8 @@ pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: 
 pub(crate) struct CoreTokenizer {
     pub(crate) inner: Tokenizer,
     ints: Ints,
+    /// Made when it is first asked which ids can follow others.
+    canonical: OnceLock<Canonical>,
 }
 
 #[pymethods]
@@ -92,7 +97,7 @@ impl CoreTokenizer {
         let inner = Tokenizer::new(parts).map_err(|error| raise(py, error))?;
         // One huge id costs no memory.
         let bound = usize::try_from(inner.vocab_size()).unwrap_or(usize::MAX).min(inner.token_count() * 2 + 65_536);
-        Ok(Self { inner, ints: Ints::below(bound) })
+        Ok(Self { inner, ints: Ints::below(bound), canonical: OnceLock::new() })
     }
 
     /// The bytes of a token; InvalidIdError if no token has this id.
@@ -156,6 +161,16 @@ impl CoreTokenizer {
 }
 
 impl CoreTokenizer {
+    /// Which ids can follow others; FormatError where no exact answer is known.
+    pub(crate) fn canonical(&self, py: Python<'_>) -> PyResult<&Canonical> {
+        if let Some(made) = self.canonical.get() {
+            return Ok(made);
+        }
+        let made = py.detach(|| Canonical::new(&self.inner)).map_err(|error| raise(py, error))?;
+        // Threads that come at the same time each make one; the first is kept.
+        Ok(self.canonical.get_or_init(|| made))
+    }
+
     /// A list of ids, one shared int object for each id.
     pub(crate) fn list<'py>(&self, py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         self.ints.list(py, ids)

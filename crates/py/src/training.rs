@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use bytepair_core::normalize::Bert;
-use bytepair_core::train::{self, Alphabet, Learned, Progress, Settings, Ties, unigram, wordpiece};
+use bytepair_core::train::{self, Alphabet, Learned, Parity, Progress, Settings, Ties, unigram, wordpiece};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -28,7 +28,8 @@ pub(crate) enum Symbols {
 /// order of the 256 bytes, a tokenizer whose tokens are the symbols, or None for characters.
 #[pyfunction]
 #[pyo3(signature = (
-    counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, threads, replay, learned, tell
+    counts, *, alphabet, end_of_word_suffix, merges, ties, min_frequency, max_token_length, max_words, threads, replay,
+    learned, tell
 ))]
 pub(crate) fn learn<'py>(
     py: Python<'py>,
@@ -39,15 +40,13 @@ pub(crate) fn learn<'py>(
     ties: Name<'_>,
     min_frequency: u64,
     max_token_length: Option<usize>,
+    max_words: Option<usize>,
     threads: Threads,
     replay: Vec<(u32, u32, u64)>,
     learned: Py<PyList>,
     tell: Py<PyAny>,
 ) -> PyResult<(Vec<Bound<'py, PyBytes>>, u128)> {
-    let ties =
-        Ties::by_name(&ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {:?} is unknown", &*ties)))?;
-    let max_token_length = max_token_length.unwrap_or(usize::MAX);
-    let settings = Settings { merges, ties, min_frequency, max_token_length };
+    let settings = settings(&ties, merges, min_frequency, max_token_length, max_words)?;
     let alphabet = match &alphabet {
         Some(Symbols::Bytes(order)) => Alphabet::Bytes(order.to_vec()),
         Some(Symbols::Tokens(tokenizer)) => Alphabet::Tokens(&tokenizer.get().inner),
@@ -56,6 +55,68 @@ pub(crate) fn learn<'py>(
     let threads = threads.number();
     let replay: Vec<_> = replay.into_iter().map(|(left, right, count)| Learned { left, right, count }).collect();
     let counts = &counts.inner;
+    let job = |progress: &Progress| train::learn(counts, &alphabet, &settings, &replay, threads, progress);
+    let trained = with_merges(py, learned, tell, job)?;
+    let symbols = trained.alphabet.iter().map(|token| PyBytes::new(py, token)).collect();
+    Ok((symbols, trained.tokens_total))
+}
+
+/// Learns merges by parity between groups (see `bytepair.Parity`): `window` is (length, most times of a group), and `sizes`
+/// has the units of each group's `development` text. Appends the merges (left, right, count) to `learned` and calls
+/// `tell(done)` from time to time. Returns the group of each merge, the number of tokens of all pieces, and those of the
+/// development texts.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, *, development, sizes, alphabet, merges, ties, min_frequency, max_token_length, max_words, after, window,
+    learned, tell
+))]
+#[allow(clippy::too_many_arguments, reason = "settings, by keyword")]
+#[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
+pub(crate) fn learn_parity(
+    py: Python<'_>,
+    counts: PyRef<'_, PieceCounts>,
+    development: PyRef<'_, PieceCounts>,
+    sizes: Vec<u64>,
+    alphabet: PyBackedBytes,
+    merges: usize,
+    ties: Name<'_>,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    max_words: Option<usize>,
+    after: usize,
+    window: (usize, usize),
+    learned: Py<PyList>,
+    tell: Py<PyAny>,
+) -> PyResult<(Vec<usize>, u128, Vec<u128>)> {
+    let settings = settings(&ties, merges, min_frequency, max_token_length, max_words)?;
+    let parity = Parity { bytes: alphabet.to_vec(), groups: sizes.len(), after, window: window.0, share: window.1 };
+    let (counts, development) = (&counts.inner, &development.inner);
+    let job = |progress: &Progress| train::learn_parity(counts, (development, &sizes), &settings, &parity, progress);
+    let trained = with_merges(py, learned, tell, job)?;
+    Ok((trained.chosen, trained.tokens_total, trained.tokens))
+}
+
+/// The settings of learning byte pairs.
+fn settings(
+    ties: &str,
+    merges: usize,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    max_words: Option<usize>,
+) -> PyResult<Settings> {
+    let ties =
+        Ties::by_name(ties).ok_or_else(|| PyValueError::new_err(format!("the tie policy {ties:?} is unknown")))?;
+    let [max_token_length, max_words] = [max_token_length, max_words].map(|most| most.unwrap_or(usize::MAX));
+    Ok(Settings { merges, ties, min_frequency, max_token_length, max_words })
+}
+
+/// Runs `job` on a thread of its own, appends the merges that it learns to `learned`, and calls `tell(done)`.
+fn with_merges<T: Send>(
+    py: Python<'_>,
+    learned: Py<PyList>,
+    tell: Py<PyAny>,
+    job: impl FnOnce(&Progress) -> bytepair_core::Result<T> + Send,
+) -> PyResult<T> {
     let progress = Progress::default();
     let tell_all = |py: Python<'_>| {
         // No Python code runs here, in which Ctrl-C could be raised and merges be lost.
@@ -65,14 +126,12 @@ pub(crate) fn learn<'py>(
         tell.call1(py, (progress.done.load(Ordering::Relaxed),)).map(|_| ())
     };
     let tick = |py: Python<'_>| tell_all(py).and_then(|()| py.check_signals());
-    let job = || train::learn(counts, &alphabet, &settings, &replay, threads, &progress);
-    let trained = beside(py, tick, &progress.stop, job);
+    let trained = beside(py, tick, &progress.stop, || job(&progress));
     // The learned merges are reported in any case; if both fail, the error of learning is raised.
     let told = tell_all(py);
     let trained = trained?;
     told?;
-    let symbols = trained.alphabet.iter().map(|token| PyBytes::new(py, token)).collect();
-    Ok((symbols, trained.tokens_total))
+    Ok(trained)
 }
 
 /// The estimated peak memory, in bytes, of learning a number of merges from these counts, without the counts.

@@ -209,7 +209,7 @@ def _located(tokenizer: Tokenizer, text: bytes, special: Special, added: Added) 
         places: list[Any] = _core.locate(tokenizer, text, special=special, added=added)[1]
         return np.array(places, np.int64).reshape(-1, 2)
     # Without added tokens the options have no effect, and this makes no object per id.
-    found = _core.locate_trusted(tokenizer, whole, [])[1].reshape(-1, 2)
+    found = _core.locate_trusted(tokenizer, whole, [])[1].reshape(-1, 2).astype(np.int64)
     if len(text) == len(whole):
         return found
     data = np.frombuffer(text, np.uint8)

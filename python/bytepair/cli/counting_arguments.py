@@ -157,7 +157,11 @@ def add_group(group: _ActionsContainer, purpose: str) -> None:
 
 def groups(options: Namespace) -> dict[str, list[str]]:
     """The files of each group of ``--group``; none for a command without it."""
-    given: list[tuple[str, str]] = getattr(options, "group", [])
+    return by_group(getattr(options, "group", []))
+
+
+def by_group(given: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """The files of each group, in the order of the first ones."""
     return {name: [path for group, path in given if group == name] for name, _ in given}
 
 
@@ -174,6 +178,7 @@ def add_merging(parser: _ActionsContainer) -> None:
         help="pairs that occur less often are not merged (default: 2)",
     )
     parser.add_argument("--max-token-length", metavar="N", type=number, help="the longest token to make, in bytes")
+    parser.add_argument("--max-words", metavar="N", type=number, help="the most words of a token to make")
 
 
 def source(options: Namespace, *behind: str, required: bool = True) -> TrainingSource | None:
@@ -181,18 +186,18 @@ def source(options: Namespace, *behind: str, required: bool = True) -> TrainingS
 
     `behind` names more options that are for text, not for counts tables.
     """
-    by_group = groups(options)
+    grouped = groups(options)
     if "-" in options.files and len(options.files) > 1:
         options.usage_error("- (stdin) goes alone, not with files")
-    if sum(map(bool, (options.files, by_group, options.from_counts))) > 1:
+    if sum(map(bool, (options.files, grouped, options.from_counts))) > 1:
         options.usage_error("FILE, --group and --from-counts do not go together")
     if options.from_counts:
         for name in ("field", "delimiter", "errors", *behind):
             if getattr(options, name):
                 options.usage_error(f"--{name.replace('_', '-')} is for text, not for a counts table")
         return reduce(add, (Counts.read(table, memory=options.memory) for table in options.from_counts))
-    if by_group:
-        return dict(by_group)
+    if grouped:
+        return dict(grouped)
     if required and not options.files:
         options.usage_error("there is no text; name a FILE, a --group NAME=FILE, or a table --from-counts")
     return stdin_texts(options.delimiter) if options.files == ["-"] else options.files or None

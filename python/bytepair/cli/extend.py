@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 EXAMPLE = """\
-example:
+examples:
   bytepair extend -m demo-output 'docs/**/*.md' --vocab-size 10k -o larger
+  bytepair extend -m demo-output 'docs/**/*.md' --vocab-size 10k --stage superwords --max-words 4 -o wider
 """
 
 
@@ -24,6 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_corpus(parser, "the text to learn from")
     parser.add_argument(
         "--vocab-size", metavar="N", type=number, required=True, help="the largest new id plus one, such as 32k"
+    )
+    parser.add_argument(
+        "--stage", metavar="NAME|PATTERN", help="split text otherwise from here on: superwords merges across words"
     )
     add_merging(parser)
     add_model(parser)
@@ -40,9 +44,11 @@ def run(options: Namespace) -> int:
             tokenizer,
             corpus or (),
             options.vocab_size,
+            split=options.stage,
             ties=options.ties,
             min_frequency=options.min_frequency,
             max_token_length=options.max_token_length,
+            max_words=options.max_words,
             **corpus_options(options),
         )
     written = save_made(options, extended)

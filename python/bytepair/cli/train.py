@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from argparse import ArgumentTypeError
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli import counting_arguments as counting
-from bytepair.cli.arguments import add_save, check_save, number, save_made
+from bytepair.cli.arguments import add_save, check_save, checked, number, save_made
 from bytepair.cli.interrupts import interruptible
 from bytepair.model.models import BytePair
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -20,6 +21,8 @@ from bytepair.training.checkpoints import COUNTS
 from bytepair.training.counts import Counts
 from bytepair.training.inputs import special_list, special_roles
 from bytepair.training.interrupted import TrainingInterrupted
+from bytepair.training.parity import Parity
+from bytepair.training.weights import parse_group
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -29,9 +32,17 @@ if TYPE_CHECKING:
 EXAMPLE = """\
 examples:
   bytepair train 'docs/**/*.md' README.md --vocab-size 8k --special-token '<|endoftext|>' -o my-tokenizer
+  bytepair train 'docs/*.md' --vocab-size 8k --stage 6k:superwords --max-words 4 -o superwords
   bytepair train --group 'docs=docs/*.md' --group notes=README.md --weight notes=0.5 --vocab-size 8k -o mixed
   bytepair train 'docs/*.md' --engine local --work counting --vocab-size 8k -o my-tokenizer
 """
+
+
+def _parse_stage(text: str) -> tuple[int, str]:
+    begins, colon, split = text.partition(":")
+    if not colon:
+        raise ArgumentTypeError(f"{text!r} is not N:SPLIT, such as 28k:superwords")
+    return number(begins), split
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,6 +53,25 @@ def add_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("merges")
     group.add_argument(
         "--vocab-size", metavar="N", type=number, required=True, help="the number of tokens, such as 32k"
+    )
+    group.add_argument(
+        "--stage",
+        metavar="N:SPLIT",
+        type=_parse_stage,
+        action="append",
+        default=[],
+        help="from N tokens on, split text otherwise, such as 28k:superwords for merges across words; several in order",
+    )
+    group.add_argument(
+        "--parity", action="store_true", help="choose each merge for the --group whose text takes the most tokens"
+    )
+    group.add_argument(
+        "--development",
+        metavar="NAME=FILE",
+        action="append",
+        type=checked(parse_group),
+        default=[],
+        help="with --parity: a text for each group, all of the same content, that shows which one is worst off",
     )
     counting.add_merging(group)
     for role, use in (
@@ -69,6 +99,10 @@ def run(options: Namespace) -> int:
     counting.check_engine(options)
     if options.resume and not (options.checkpoint or options.work):
         options.usage_error("--resume goes with --checkpoint DIR, or with --engine and --work DIR")
+    if options.stage and (options.engine or options.from_counts or options.files == ["-"]):
+        options.usage_error("--stage reads the text again: name files, without --engine and --from-counts")
+    if options.development and not options.parity:
+        options.usage_error("--development goes with --parity")
     start = time.perf_counter()
     corpus = counting.source(options, "split", "normalizer")
     weight = counting.weights(options, corpus)
@@ -80,7 +114,7 @@ def run(options: Namespace) -> int:
     named = {role: getattr(options, role) for role in ("bos", "eos", "pad", "unk")}
     special_tokens, _ = special_roles(special_list(special_tokens), **named)
     options.special_token = special_tokens
-    pattern = split_pattern("o200k" if split is None else split)
+    pattern = split_pattern(options.stage[-1][1] if options.stage else "o200k" if split is None else split)
     added = tuple(AddedToken(text, id) for id, text in enumerate(special_tokens))
     stages = TokenizerSpec(
         BytePair((), ()), normalizers=tuple(normalizers), split=(pattern,) if pattern else (), added_tokens=added
@@ -100,7 +134,10 @@ def run(options: Namespace) -> int:
                 ties=options.ties,
                 min_frequency=options.min_frequency,
                 min_count=options.min_count or 1,
+                stages=options.stage,
+                objective=Parity(counting.by_group(options.development) or None) if options.parity else "frequency",
                 max_token_length=options.max_token_length,
+                max_words=options.max_words,
                 special_ids=options.special_ids,
                 byte_order=options.byte_order,
                 checkpoint=options.checkpoint,

@@ -106,18 +106,27 @@ class BytepairTextSplitter(MetadataAwareTextSplitter):
     def _spans(self, text: str, metadata: str) -> list[tuple[int, int]]:
         if not text:
             return [(0, 0)]
-        limit = self.chunk_size
         policy = {"special": self.special, "added": self.added}
-        if metadata:
-            limit -= self._tokenizer.count(metadata + _METADATA_FORMAT, **policy)
+        before = metadata + _METADATA_FORMAT if metadata else ""
+        limit = self.chunk_size - self._tokenizer.count(before, **policy)
+        while True:
             if limit <= self.chunk_overlap:
                 raise ValueError(
                     f"metadata takes {self.chunk_size - limit} of the {self.chunk_size} tokens of a chunk, which "
                     f"leaves no room beside an overlap of {self.chunk_overlap}; make chunk_size larger, or keep "
                     "metadata out with excluded_embed_metadata_keys and excluded_llm_metadata_keys"
                 )
-        chunks = self._tokenizer.chunks(text, limit, overlap=self.chunk_overlap, boundary=self.boundary, **policy)
-        return [(chunk.start, chunk.end) for chunk in chunks]
+            chunks = self._tokenizer.chunks(text, limit, overlap=self.chunk_overlap, boundary=self.boundary, **policy)
+            spans = [(chunk.start, chunk.end) for chunk in chunks]
+            if not metadata:
+                return spans
+            # Metadata and text can have more tokens together than apart, and LlamaIndex strips them, after which they
+            # can have more again.
+            contents = [(before + text[start:end]).strip() for start, end in spans]
+            counts = self._tokenizer.count_batch(contents, **policy)
+            if max(counts) <= self.chunk_size:
+                return spans
+            limit -= max(counts) - self.chunk_size
 
     def _parse_nodes(self, nodes: Sequence[BaseNode], show_progress: bool = False, **_: Any) -> list[BaseNode]:
         parsed: list[BaseNode] = []

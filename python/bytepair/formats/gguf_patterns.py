@@ -43,6 +43,11 @@ _WORDS_AND_SIGNS = (
     rf" ?[\p{{P}}\p{{S}}]+[\r\n]*|{_WHITE}"
 )
 _DEEPSEEK_3 = (r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", _WORDS_AND_SIGNS)
+_SPARK = (
+    *_DEEPSEEK_3[:2],
+    _WORDS_AND_SIGNS.replace(rf" ?[\p{{P}}\p{{S}}]+[\r\n]*|{_WHITE}", r" ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+"),
+    r"\p{N}",
+)
 _FALCON = (r"[\p{P}\$\+<=>\^~\|`]+", *_GPT2, "[0-9][0-9][0-9]")
 _BLOOM = (r" ?[^(\s|.,!?…。，、।۔،)]+",)
 _DEFAULT = (r"[\p{P}\$\+<=>\^~\|]+", *_GPT2, r"\p{N}+", "[0-9][0-9][0-9]")
@@ -106,13 +111,15 @@ _NAMES: dict[tuple[str, ...], str] = {
     _TEKKEN: "tekken",
     _DEEPSEEK_CODER: "deepseek-coder",
     _DEEPSEEK_LLM: "deepseek-llm",
-    _DEEPSEEK_3: "deepseek-v3 hunyuan-dense joyai-llm",
+    _DEEPSEEK_3: "deepseek-v3 hunyuan-dense joyai-llm hy_v4",
+    _SPARK: "spark2_5",
     _FALCON: "falcon",
     _BLOOM: "bloom poro-chat gpt3-finnish",
     (*_BLOOM, r"\p{N}"): "viking",
     _DEFAULT: "default",
     _JAIS2: "jais-2",
     _QWEN35: "qwen35",
+    (rf"[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}|{_SIGNS}|{_WHITE}",): "ufakzeka",
     _YOUTU: "youtu",
     _TINY_AYA: "tiny_aya cohere2moe",
     _AFMOE: "afmoe",

@@ -20,6 +20,7 @@ from bytepair.model import byte_alphabet
 from bytepair.model.checks import BYTES_IN_TEXT, MOST_IDS
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.steps import parse_step
 
 _STAGES = {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"}
 _KEYS = {"version", "truncation", "padding", "added_tokens"} | _STAGES
@@ -122,9 +123,9 @@ def _byte_pieces(table: Json) -> hf_stages.BytePieces | None:
     spelled = ("byte_fallback", "continuing_subword_prefix", "end_of_word_suffix")
     if hf_models.kind_of_model(model) != "BPE" or any(model.get(key) for key in spelled):
         return None
-    if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
+    steps = hf_stages.read_steps("decoder", decoder)
+    if [parse_step(step)["type"] for step in steps] != ["ByteLevel"]:
         return None
-    hf_stages.read_steps("decoder", decoder)
     pieces = hf_stages.read_byte_pieces(table.get("pre_tokenizer"))
     # With an unknown token a vocabulary may lack bytes; then it is one of characters.
     may_lack = model.get("unk_token") is not None and isinstance(model.get("vocab"), dict | JsonVocab)

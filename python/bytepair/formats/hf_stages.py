@@ -61,7 +61,7 @@ def _read_step(stage: str, step: dict[str, Json], pointer: str) -> str:
     pattern = step.get("pattern")
     if isinstance(pattern, dict) and isinstance(pattern.get("Regex"), str):
         place = f"{pointer}/pattern/Regex"
-        spelled = oniguruma.portable(pattern["Regex"], place, may_match_nothing=stage != "pre_tokenizer")
+        spelled = oniguruma.portable(pattern["Regex"], place)
         step = {**step, "pattern": {**pattern, "Regex": spelled}}
     canonical = spell_step(step)
     try:
@@ -86,7 +86,9 @@ def read_byte_pieces(value: Json) -> BytePieces | None:
         return None
     for key in step.keys() - _BYTE_LEVEL_KEYS:
         raise unsupported(f"{key} in ByteLevel", f"{place}/{key}")
-    patterns = tuple(_read_split(split, place) for split, place in splits)
+    patterns = tuple(filter(None, (_read_split(split, place) for split, place in splits)))
+    if len(patterns) < len(splits):
+        return None
     prefix_space = flag(step, "add_prefix_space", place, default=True)
     if flag(step, "use_regex", place, default=True):
         patterns = (*patterns, GPT2)
@@ -97,7 +99,8 @@ def read_byte_pieces(value: Json) -> BytePieces | None:
     return BytePieces(patterns, prefix_space)
 
 
-def _read_split(step: Mapping[str, Json], place: str) -> str:
+def _read_split(step: Mapping[str, Json], place: str) -> str | None:
+    """The pattern whose pieces are those of an isolating Split; None if there is none."""
     for key in step.keys() - _SPLIT_KEYS:
         raise unsupported(f"{key} in Split", f"{place}/{key}")
     pattern = step.get("pattern")
@@ -109,7 +112,7 @@ def _read_split(step: Mapping[str, Json], place: str) -> str:
         return str(re.escape(pattern["String"]))
     if not isinstance(pattern, dict) or not isinstance(pattern.get("Regex"), str):
         raise FormatError("a Split needs a pattern", pointer=f"{place}/pattern")
-    return oniguruma.portable(pattern["Regex"], f"{place}/pattern/Regex")
+    return oniguruma.as_pieces(oniguruma.portable(pattern["Regex"], f"{place}/pattern/Regex"))
 
 
 def write_steps(stage: str, steps: Sequence[str]) -> Json:

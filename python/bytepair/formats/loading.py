@@ -25,6 +25,10 @@ NAME_STAGES = f"pass those of its model: split, a pattern or one of {_NAMES}, an
 NAME_STAGES_CLI = f"pass those of its model: --split PATTERN, or one of {_NAMES}, and --special-token TEXT=ID"
 
 
+_QWEN = ("Qwen2Tokenizer", "Qwen2TokenizerFast")
+"""Classes of ``transformers`` with these two files and another pattern than GPT-2's."""
+
+
 def load(
     path: Path,
     *,
@@ -85,6 +89,8 @@ def _load(
             from bytepair.formats import configs  # noqa: PLC0415
 
             spec = configs.apply(spec, path, detected.format)
+        if detected.format == "tiktoken" and split is None and special_tokens is None and not spec.added_tokens:
+            _warn_of_special_tokens()
     except BytepairError as error:
         error.file = error.file or str(detected.path)
         raise
@@ -92,6 +98,19 @@ def _load(
     if spec.is_byte_level and (partial_alphabet or _lacks_rare_bytes(spec)):
         return spec.replace(model=spec.packed._replace(partial_alphabet=True))
     return spec
+
+
+def _warn_of_special_tokens() -> None:
+    import warnings  # noqa: PLC0415 (few files need it)
+
+    from bytepair.errors import TokenizerWarning  # noqa: PLC0415
+
+    warnings.warn(
+        "a rank file does not hold the special tokens of its model, and this tokenizer has none: pass special_tokens, "
+        "or the folder with its tokenizer_config.json",
+        TokenizerWarning,
+        stacklevel=5,
+    )
 
 
 def _lacks_rare_bytes(spec: TokenizerSpec) -> bool:
@@ -121,6 +140,7 @@ def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, in
         if published is not None:
             special = published.special_tokens if special_tokens is None else special_tokens
             return read_ranks(detected.content, published.split, special)
+        split = encodings.split_of_ranks(detected.content) if split is None else split
         if split is None:
             raise FormatError(
                 "a rank file holds no split pattern, and this is none of the published ones",
@@ -129,7 +149,7 @@ def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, in
             )
         return read_ranks(detected.content, split, special_tokens)
     if detected.format == "vocab+merges":
-        return _read_vocab_merges(detected, split or "gpt2", special_tokens)
+        return _read_vocab_merges(detected, split, special_tokens)
     for name, value in (("split", split), ("special_tokens", special_tokens)):
         if value is not None and (detected.format, name) != ("gguf", "split"):
             raise FormatError(
@@ -150,14 +170,28 @@ def read_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None
     return _complete(tiktoken.read(data), split, special_tokens)
 
 
-def _read_vocab_merges(detected: Detected, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
-    from bytepair.formats import vocab_merges  # noqa: PLC0415
+def _read_vocab_merges(
+    detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None
+) -> TokenizerSpec:
+    from bytepair.formats import configs, vocab_merges  # noqa: PLC0415
 
     place = detected.path.with_name("merges.txt")
     merges = files.read(place)
     manifest.verify(place, merges)
     foreign.check(place, merges)
-    return _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), split, special_tokens)
+    if vocab_merges.has_word_ends(detected.content):
+        if split is not None:
+            raise FormatError(
+                "tokens that end with </w> are those of CLIP, which has a pre-tokenizer of its own",
+                remedy="leave split out",
+                cli_remedy="leave --split out",
+            )
+        return vocab_merges.read_clip(detected.content, merges, special_tokens)
+    if split is None and configs.table(place.parent, configs.CONFIG).get("tokenizer_class") in _QWEN:
+        spec = _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), "qwen2", special_tokens)
+        return spec.replace(normalizers=("NFC",))
+    spec = vocab_merges.read(detected.content, merges, special_tokens or {})
+    return _complete(spec, split or "gpt2", special_tokens)
 
 
 def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:

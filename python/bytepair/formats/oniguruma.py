@@ -2,8 +2,8 @@ r"""Regular expressions of Oniguruma, the engine of ``tokenizers``, as both engi
 
 The two agree on most of what patterns use and differ in corners: ``$`` is the end of a line to one and of the text to
 the other, ``\w`` has other characters, POSIX classes are ASCII to one, ``(?m)`` lets a dot match a line end in one.
-`portable` spells such constructs so that both mean what Oniguruma means, and refuses the rest: ``x{2}?``, which is
-optional to one; ``ss`` without case, which ``ß`` matches in one; a pattern that matches nothing, where one cuts.
+``x{2}?`` is optional to it, and ``x{1,3}+`` not possessive. `portable` spells such constructs so that both mean what
+Oniguruma means, and refuses the rest: ``ss`` without case, which ``ß`` matches in one.
 ``tests/formats/test_oniguruma.py`` compares each construct with ``tokenizers`` on all short strings over the
 characters that it tells apart, and each class on every character.
 
@@ -16,7 +16,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from bytepair._core import matches_nothing
+from bytepair._core import may_match_nothing
 from bytepair.errors import FormatError, PatternError
 
 # Outside of a class, Oniguruma counts six digits and fractions of Latin-1 as words.
@@ -67,12 +67,15 @@ _POSIX_CLASS = re.compile(r"\[:(\^?)([a-z]+):\]")
 _GROUP = re.compile(r"\((?:(?!\?)|\?(?:[:=!>]|<[=!]|<[A-Za-z_]\w*>))")
 _OPTION = re.compile(r"\(\?(-?)([im])([:)])")
 _QUANTIFIER = re.compile(r"(?:[?*+][?+]?|\{\d+\}(?!\?)|\{\d+,\d*\}\??|\{,\d+\}\??)(?![?*+])")
+_REPEATED = re.compile(r"(?:(?=\{\d+\}\?)|(?=\{\d*,?\d*\}[*+]))(\{(?:\d+,?\d*|,\d+)\})([?*+])(?![?*+{])")
 # Pairs of letters that one character folds to, such as ß and ﬆ.
 _FOLD_TO_ONE = {"ss", "st", "ff", "fi", "fl"}
 # What no case changes: without case, other classes gain characters in one engine.
 _CASELESS = re.compile(r"\\(?:[sSdDtnrfvazAhHZ]|[pP]{(?:N|Nd|P|S|Z|Zs)}|[^\w\s])")
 
 
+# An escape and a class have no groups; a class ends at the first bracket that no other one in it opened.
+_PARENTHESES = re.compile(r"[()]|\\.|\[\^?(?:\\.|\[(?:\\.|[^\]])*\]|[^\]\\\[])*\]", re.DOTALL)
 _DEEPEST = 100
 
 
@@ -81,7 +84,7 @@ class _Options(NamedTuple):
     dot_is_any: bool = False
 
 
-def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = False) -> str:
+def portable(pattern: str, pointer: str | None) -> str:
     r"""The pattern in a spelling that both engines read as Oniguruma reads the given one.
 
     Raises:
@@ -93,9 +96,11 @@ def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = Fal
         '\\p{L}+|\\s+(?!\\S)'
         >>> portable(r"[[:punct:]]|\u4e00|(?i)abc", None)
         '[\\p{P}\\p{S}]|\\x{4e00}|(?i:abc)'
-        >>> portable("a{2}?", None)
+        >>> portable("a{2}?", None), portable("a{1,3}+", None)
+        ('(?:a{2})?', '(?:a{1,3})+')
+        >>> portable("(?i:ss)", None)
         Traceback (most recent call last):
-        bytepair.errors.FormatError: the split pattern 'a{2}?' has '{2}?' at character 1, which `tokenizers` may ...
+        bytepair.errors.FormatError: the split pattern '(?i:ss)' has 's)' at character 5, which `tokenizers` may ...
     """
     stage = "split pattern" if pointer is None else f"pattern of the {pointer.split('/')[1]}"
     _check_depth(pattern, pointer)
@@ -111,13 +116,36 @@ def portable(pattern: str, pointer: str | None, *, may_match_nothing: bool = Fal
             pointer=pointer,
             remedy="spell it with classes, groups and quantifiers that both engines know",
         )
-    if not may_match_nothing and matches_nothing(translated):
-        raise FormatError(
-            f"the {stage} {pattern!r} can match nothing, and `tokenizers` would cut there",
-            pointer=pointer,
-            remedy="let each alternative match at least one character",
-        )
     return translated
+
+
+def as_pieces(pattern: str) -> str | None:
+    r"""A pattern of both engines whose matches have a character, and split a text as Oniguruma splits it by this one.
+
+    Where this one matches nothing, Oniguruma cuts: None, if that is at other places than those of a single
+    look-around, or may be.
+
+    Raises:
+        PatternError: It does not compile.
+
+    Example:
+        >>> as_pieces(r"\p{N}+"), as_pieces(r"(?=(?:\d{3})+(?!\d))"), as_pieces("a*")
+        ('\\p{N}+', '[\\s\\S]+?(?=(?=(?:\\d{3})+(?!\\d))|\\z)', None)
+    """
+    if not may_match_nothing(pattern):
+        return pattern
+    return rf"[\s\S]+?(?={pattern}|\z)" if _is_look_around(pattern) else None
+
+
+def _is_look_around(pattern: str) -> bool:
+    if not pattern.startswith(("(?=", "(?!", "(?<=", "(?<!")):
+        return False
+    depth = 0
+    for found in _PARENTHESES.finditer(pattern):
+        depth += (found[0] == "(") - (found[0] == ")")
+        if not depth:
+            return found.end() == len(pattern)
+    return False
 
 
 def _check_depth(pattern: str, pointer: str | None) -> None:
@@ -146,12 +174,21 @@ def shared(pattern: str) -> str:
         bytepair.errors.FormatError: the split pattern '\\w+' means something else to `tokenizers`; ...
     """
     translated = portable(pattern, None)
+    if may_match_nothing(translated):
+        raise FormatError(
+            f"the split pattern {pattern!r} can match nothing, and `tokenizers` would cut there",
+            remedy="let each alternative match at least one character",
+        )
     if translated != pattern:
         raise FormatError(
             f"the split pattern {pattern!r} means something else to `tokenizers`",
             remedy=f"if it is meant as there, spell it {translated}",
         )
     return pattern
+
+
+def _counts(quantifier: str) -> str:
+    return quantifier.replace("{,", "{0,")
 
 
 def _may_have_case(character: str) -> bool:
@@ -174,8 +211,16 @@ class _Reader:
     def alternatives(self, options: _Options) -> str:
         """Everything up to the end of the group."""
         out: list[str] = []
+        is_atom = False
         while self.at < len(self.pattern) and self.pattern[self.at] != ")":
-            out.append(self._part(options))
+            found = _REPEATED.match(self.pattern, self.at) if is_atom else None
+            is_atom = self.pattern[self.at] not in "?*+{|"
+            if found:
+                # The second quantifier is of the first one: neither lazy nor possessive.
+                self._take(found[0])
+                out[-1] = f"(?:{out[-1]}{_counts(found[1])}){found[2]}"
+            else:
+                out.append(self._part(options))
         return "".join(out)
 
     def _take(self, text: str) -> str:
@@ -211,7 +256,7 @@ class _Reader:
         found = _QUANTIFIER.match(self.pattern, self.at)
         if found is None:
             raise _Unknown
-        return self._take(found[0]).replace("{,", "{0,")
+        return _counts(self._take(found[0]))
 
     def _group(self, options: _Options) -> str:
         if found := _OPTION.match(self.pattern, self.at):

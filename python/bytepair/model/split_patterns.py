@@ -6,7 +6,8 @@ from bytepair._core import split_patterns
 from bytepair.errors import PatternError
 
 SPLIT_PATTERNS: dict[str, str] = split_patterns()
-"""Split patterns by name: ``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2`` and ``none``."""
+"""Split patterns by name: ``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2``, ``superwords`` and
+``none``."""
 
 
 def split_pattern(split: str) -> str:

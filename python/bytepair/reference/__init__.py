@@ -7,8 +7,9 @@ Read it in this order; each file adds one idea; its head states its cost and its
    versions of "Building a Fast BPE Tokenizer from Scratch".
 3. ``byte_level.py`` ("02 - The BPE Algorithm"): another way to the same merges; ``linked.py``, ``positions.py`` and
    ``linked_list.py``: the stages of "Slow Data" after V1, in which the text is a linked list.
-4. ``encode.py``: the definition of encoding.
-5. ``chunking.py``: the definition of chunks; ``aligning.py``: that of the alignment of two tokenizations.
+4. ``staged.py``: merges within words, then across them; ``parity.py``: merges for the group that is worst off.
+5. ``encode.py``: the definition of encoding.
+6. ``chunking.py``: the definition of chunks; ``aligning.py``: that of the alignment of two tokenizations.
 
 `TRAINERS` has the eight trainers by name, slowest first; equal arguments have equal results. `train_parallel` (V3)
 counts texts in several processes and then trains like V2. The product does not import this package.
@@ -32,7 +33,9 @@ from bytepair.reference.linked_list import train_linked_list
 from bytepair.reference.naive import train_naive
 from bytepair.reference.pairs import Pair, add_pairs, count_pairs, merge_pair
 from bytepair.reference.parallel import count_pieces, split_text, train_parallel
+from bytepair.reference.parity import train_parity
 from bytepair.reference.positions import train_positions
+from bytepair.reference.staged import train_staged
 from bytepair.reference.ties import TIES, winner
 from bytepair.reference.training import Merge, Trainer, TrainerOptions, Training
 
@@ -74,6 +77,8 @@ __all__ = [
     "train_linked_list",
     "train_naive",
     "train_parallel",
+    "train_parity",
     "train_positions",
+    "train_staged",
     "winner",
 ]

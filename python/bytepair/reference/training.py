@@ -87,6 +87,8 @@ class TrainerOptions(TypedDict, total=False):
             ``first_seen``. New tokens have the ids after the alphabet's: 256, 257, ... for bytes.
         min_frequency: Pairs with a smaller count are not merged. Default 1.
         max_token_length: Pairs that would make a longer token, in bytes with any suffix, are not merged. Default None.
+        max_words: Pairs that would make a token of more words, runs of bytes that are not white space of ASCII, are not
+            merged. Default None.
         alphabet: ``bytes`` (the default) or ``characters``.
         end_of_word_suffix: A symbol to append to every piece, usually ``</w>``. No piece may hold its text, or two
             different tokens would have the same bytes. Default None.
@@ -96,6 +98,7 @@ class TrainerOptions(TypedDict, total=False):
     ties: str
     min_frequency: int
     max_token_length: int | None
+    max_words: int | None
     alphabet: str
     end_of_word_suffix: str | None
     trace: bool
@@ -140,6 +143,7 @@ class Rules:
     ties: str = "lowest_ids"
     min_frequency: int = 1
     max_token_length: int | None = None
+    max_words: int | None = None
     alphabet: str = "bytes"
     end_of_word_suffix: str | None = None
     trace: bool = False
@@ -152,8 +156,10 @@ class Rules:
             raise TrainingError(f"cannot make {self.merges} merges", remedy="use 0 or more")
 
     def allows(self, pair: Pair) -> bool:
-        """Return whether the token that a pair would make is short enough. O(1)."""
-        return self.max_token_length is None or len(pair[0]) + len(pair[1]) <= self.max_token_length
+        """Return whether the token that a pair would make is short enough, in bytes and words. O(its bytes)."""
+        token = b"".join(pair)
+        is_short = self.max_token_length is None or len(token) <= self.max_token_length
+        return is_short and (self.max_words is None or len(token.split()) <= self.max_words)
 
 
 @dataclass

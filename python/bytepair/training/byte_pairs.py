@@ -31,6 +31,8 @@ from bytepair.training.learning import (
     with_bytes,
 )
 from bytepair.training.memory import parse_bytes, peak_memory
+from bytepair.training.parity import Parity, check_parity, development_counts, learn_with_parity
+from bytepair.training.stages import check_stages, parse_stages
 from bytepair.training.trained import Statistics, Trained
 
 if TYPE_CHECKING:
@@ -56,11 +58,13 @@ def _with_parameters_of(
     return decorate
 
 
-def train_with_statistics(
+def train_with_statistics(  # noqa: PLR0912, PLR0915 (each option is checked, counted or learned with in one place)
     source: TrainingSource,
     vocab_size: int,
     *,
     split: str | None = None,
+    stages: Sequence[tuple[int, str]] = (),
+    objective: Literal["frequency", "parity"] | Parity = "frequency",
     normalizers: Sequence[Step] = (),
     special_tokens: Iterable[str] = (),
     bos: str | None = None,
@@ -74,6 +78,7 @@ def train_with_statistics(
     min_frequency: int = 2,
     min_count: int = 1,
     max_token_length: int | None = None,
+    max_words: int | None = None,
     special_ids: Literal["first", "last"] = "last",
     byte_order: Literal["raw", "gpt2"] = "raw",
     errors: Literal["strict", "replace"] = "strict",
@@ -98,8 +103,16 @@ def train_with_statistics(
     check_choice("ties", ties, TIES)
     special_tokens, roles = special_roles(special_list(special_tokens), bos=bos, eos=eos, pad=pad, unk=unk)
     check_settings(special_tokens, vocab_size, log=log, checkpoint=checkpoint)
-    check_not_negative(min_frequency=min_frequency, max_token_length=max_token_length)
-    missing = vocab_size - 256 - len(special_tokens)
+    check_not_negative(min_frequency=min_frequency, max_token_length=max_token_length, max_words=max_words)
+    parity = Parity() if objective == "parity" else objective
+    if isinstance(parity, Parity):
+        check_parity(ties, stages=stages, checkpoint=checkpoint)
+    else:
+        check_choice("objective", parity, ("frequency", "parity"))
+    later = parse_stages(stages, 256 + len(special_tokens), vocab_size)
+    if later:
+        check_stages(source, checkpoint)
+    ends = [end - 256 - len(special_tokens) for end in (*(stage.begins for stage in later), vocab_size)]
     if resume and checkpoint is None:
         raise ValueError("resume=True goes with checkpoint=")
     limit = None if memory is None else parse_bytes(memory)
@@ -119,6 +132,7 @@ def train_with_statistics(
         "min_frequency": min_frequency,
         "min_count": min_count,
         "max_token_length": max_token_length,
+        "max_words": max_words,
         "special_ids": special_ids,
         "byte_order": byte_order,
         "errors": errors,
@@ -130,28 +144,30 @@ def train_with_statistics(
         kept = Checkpoint(checkpoint, settings, resume=resume)
     if counts is None and kept:
         counts = kept.counts(limit)
+
+    counting: dict[str, Any] = {
+        "normalizers": normalizers,
+        "special_tokens": special_tokens,
+        "errors": errors,
+        "threads": threads,
+        "memory": limit,
+        "progress": report or False,
+        **reading,
+    }
+
+    def count(pattern: str) -> Counts:
+        return counted(source, split=pattern, digest=kept is not None, **counting)
+
     if counts is None:
-        counts = counted(
-            source,
-            split=pattern,
-            normalizers=normalizers,
-            special_tokens=special_tokens,
-            **reading,
-            errors=errors,
-            threads=threads,
-            memory=limit,
-            digest=kept is not None,
-            progress=report or False,
-        )
+        counts = count(pattern)
         if kept:
             kept.keep(counts)
-    counts = prepared(counts, weights, min_count)
     symbols, replay = [bytes([byte]) for byte in alphabet], kept.merges(first) if kept else []
     logs = [] if log is None else [MergeLog(log, symbols, first)]
     if kept:
         logs.append(MergeLog(kept.log, symbols, first, kept=replay))
 
-    def build(learned: Sequence[Learned]) -> Tokenizer:
+    def build(learned: Sequence[Learned], pattern: str) -> Tokenizer:
         first_added = 0 if first else len(symbols) + len(learned)
         spec = TokenizerSpec(
             PackedModel(Columns.trained(symbols, learned, first)),
@@ -163,31 +179,57 @@ def train_with_statistics(
         return Tokenizer(spec)
 
     learned: list[Learned] = []
+    symbols_of_stage: bytes | Tokenizer = alphabet
+    chosen: list[str | None] = []
+    limits: dict[str, Any] = {"ties": ties, "max_token_length": max_token_length, "max_words": max_words}
     try:
-        total = learn_merges(
-            counts.core,
-            missing,
-            alphabet=alphabet,
-            ties=ties,
-            min_frequency=min(min_frequency * counts.denominator, MOST),
-            max_token_length=max_token_length,
-            threads=threads,
-            memory=limit,
-            replay=replay[:missing],
-            learned=learned,
-            logs=logs,
-            report=report,
-        )
+        for number, end in enumerate(ends):
+            if number:
+                pattern = later[number - 1].pattern
+                symbols_of_stage, counts = build(learned, pattern), count(pattern)
+            counts = prepared(counts, weights, min_count)
+            least = min(min_frequency * counts.denominator, MOST)
+            if isinstance(parity, Parity):
+                development = development_counts(counts, parity, split=pattern, **counting)
+                total, chosen = learn_with_parity(
+                    counts,
+                    development,
+                    end,
+                    parity,
+                    alphabet=alphabet,
+                    min_frequency=least,
+                    learned=learned,
+                    logs=logs,
+                    report=report,
+                    **limits,
+                )
+                continue
+            total = learn_merges(
+                counts.core,
+                end - len(learned),
+                alphabet=symbols_of_stage,
+                min_frequency=least,
+                threads=threads,
+                memory=limit,
+                replay=replay[:end],
+                learned=learned,
+                logs=logs,
+                report=report,
+                **limits,
+            )
     except KeyboardInterrupt as error:
-        raise TrainingInterrupted(len(learned), partial(build, learned)) from error
+        raise TrainingInterrupted(len(learned), partial(build, learned, pattern)) from error
     finally:
         for opened in logs:
             opened.close()
     warn_of_few(256 + len(special_tokens) + len(learned), vocab_size, min_frequency)
+    return Trained(build(learned, pattern), _statistics(counts, total), symbols, learned, chosen)
+
+
+def _statistics(counts: Counts, tokens: int) -> Statistics:
     totals = counts.core.totals()
     pieces, text_bytes = (sum(row[column] for row in totals) for column in (2, 3))
-    statistics = Statistics(len(counts), pieces, text_bytes, total, counts.spilled, peak_memory())
-    return Trained(build(learned), statistics, symbols, learned)
+    return Statistics(len(counts), pieces, text_bytes, tokens, counts.spilled, peak_memory())
 
 
 @_with_parameters_of(train_with_statistics)
@@ -201,8 +243,14 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
         source: Paths, globs, URLs, iterables of texts and others, or a mapping from groups to these: see
             `bytepair.sources.source`. Also `Counts`; or a mapping from pieces to counts, which is not split again.
         vocab_size: The number of tokens: 256 bytes, the merges and the special tokens.
-        split: The name of a split pattern (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2``, ``none``) or a
-            regular expression; merges never cross the pieces that it makes. None for that of `Counts`, else ``o200k``.
+        split: The name of a split pattern (``gpt2``, ``cl100k``, ``o200k``, ``llama3``, ``qwen2``, ``superwords``,
+            ``none``) or a regular expression; merges never cross the pieces that it makes. None for that of `Counts`,
+            else ``o200k``.
+        stages: Later stages, each with the number of tokens that it begins at and its split pattern:
+            ``[(180_000, "superwords")]`` learns merges within words up to 180,000 tokens and merges across words after
+            that, as SuperBPE does. The source is read again for each, and the result has the last split.
+        objective: ``frequency``: the most frequent pair of all text merges first; ``parity`` or `Parity`: that of the
+            group of sources whose text takes the most tokens. Learning by parity runs on one thread.
         normalizers: Steps applied to text before it is split, in this order: ``NFC``, ``Lowercase``, or the JSON of any
             other normalizer of ``tokenizer.json``.
         special_tokens: Special tokens, which are cut out of the texts before anything is counted.
@@ -219,6 +267,7 @@ def train(*args: Any, **options: Any) -> Tokenizer:  # noqa: D417 (its parameter
         min_frequency: Pairs that occur less often are not merged.
         min_count: Pieces that occur less often are left out, which needs less memory and may change the merges.
         max_token_length: The longest token to make, in bytes.
+        max_words: The most words of a token to make: runs of bytes that are not white space of ASCII.
         special_ids: Whether special tokens get the ids before or after all others.
         byte_order: ``raw`` orders the ids of bytes by their values, ``gpt2`` by the GPT-2 alphabet.
         errors: For text that is not Unicode: ``strict`` raises, ``replace`` counts U+FFFD.

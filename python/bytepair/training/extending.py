@@ -9,6 +9,7 @@ from bytepair._core import PieceCounter, PieceCounts
 from bytepair.errors import FormatError, TrainingError
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.semantics import to_merges, to_ranks
+from bytepair.model.split_patterns import split_pattern
 from bytepair.progress import reporter
 from bytepair.resolver import TokenizerLike, load
 from bytepair.sources.source import Reading
@@ -33,9 +34,11 @@ def extend(  # noqa: D417 (some arguments are those of `train`)
     source: TrainingSource,
     vocab_size: int,
     *,
+    split: str | None = None,
     ties: Ties = "lowest_ids",
     min_frequency: int = 2,
     max_token_length: int | None = None,
+    max_words: int | None = None,
     field: str | None = None,
     delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
@@ -56,14 +59,20 @@ def extend(  # noqa: D417 (some arguments are those of `train`)
     good if its bytes are a token already, which happens only where the vocabulary holds tokens that its merges do not
     make of their bytes, or pieces contain the text of an added token.
 
+    Another ``split`` makes a second stage, such as that of SuperBPE (Liu et al., 2025): merges that were learned within
+    words are followed by those across them. The result has that split alone, and its merges apply to the wider pieces
+    from the first on.
+
     Arguments that are not listed are those of `train`.
 
     Args:
         tokenizer: The tokenizer to extend, which does not change; or any name that `bytepair.load` takes.
         source: As for `train`; a mapping of pieces to counts is not split.
         vocab_size: The ``vocab_size`` of the result: the largest id plus one, and so the rows of an embedding.
+        split: The split pattern of the result, by name or as a regular expression; None for that of the tokenizer.
         ties: As for `train`; ``lowest_ids`` compares the ids of the tokens.
         max_token_length: As for `train`; for new tokens.
+        max_words: As for `train`; for new tokens.
 
     Raises:
         TrainingError: As `train`; ``vocab_size`` is below that of the tokenizer; ranks are not proved to be merges.
@@ -80,8 +89,14 @@ def extend(  # noqa: D417 (some arguments are those of `train`)
         >>> more = extend(tok, {"lower": 2, "lowest": 3}, vocab_size=262)
         >>> more.tokens("lowest"), more.special_tokens == tok.special_tokens
         ([b'lowest'], True)
+        >>> wide = extend(tok, iter(["low low by the way by the way"]), 267, split="superwords", max_words=2)
+        >>> wide.tokens("by the way")
+        [b'by ', b'the wa', b'y']
     """
     tokenizer = load(tokenizer)
+    if split is not None:
+        pattern = split_pattern(split)
+        tokenizer = Tokenizer(tokenizer.spec.replace(split=(pattern,) if pattern else ()))
     missing = vocab_size - tokenizer.vocab_size
     if missing < 0 or vocab_size > MOST_IDS:
         raise TrainingError(
@@ -101,6 +116,7 @@ def extend(  # noqa: D417 (some arguments are those of `train`)
         ties=ties,
         min_frequency=min_frequency * (source.denominator if isinstance(source, Counts) else 1),
         max_token_length=max_token_length,
+        max_words=max_words,
         threads=threads,
         learned=learned,
         report=report,

@@ -48,6 +48,7 @@ def learn_merges(
     min_frequency: int,
     max_token_length: int | None,
     learned: list[Learned],
+    max_words: int | None = None,
     logs: Sequence[MergeLog] = (),
     threads: int | None = None,
     memory: int | None = None,
@@ -70,6 +71,7 @@ def learn_merges(
     """
     check_choice("ties", ties, TIES)
     check_not_negative(merges=merges, min_frequency=min_frequency, max_token_length=max_token_length)
+    check_not_negative(max_words=max_words)
     needed = 0 if memory is None else learn_bytes(counts, merges=merges, threads=threads)
     if memory is not None and needed > memory:
         raise TrainingError(
@@ -93,6 +95,7 @@ def learn_merges(
             ties=ties,
             min_frequency=min_frequency,
             max_token_length=max_token_length,
+            max_words=max_words,
             threads=threads,
             replay=list(replay),
             learned=learned,

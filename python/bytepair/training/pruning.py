@@ -19,7 +19,7 @@ from bytepair.tokenizer import Tokenizer
 from bytepair.training.extending import count_pieces, proved_merges
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence, Set
     from typing import Literal
 
     from numpy.typing import NDArray
@@ -46,9 +46,11 @@ class Pruned(NamedTuple):
 
 def prune(  # noqa: D417 (some arguments are those of `train`)
     tokenizer: TokenizerLike,
-    vocab_size: int,
+    vocab_size: int | None = None,
     source: TrainingSource | None = None,
     *,
+    remove: Iterable[int] | None = None,
+    keep_ids: bool = False,
     field: str | None = None,
     delimiter: str | None = None,
     errors: Literal["strict", "replace"] = "strict",
@@ -56,7 +58,7 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
     memory: str | int | None = None,
     progress: bool | str | Report = False,
 ) -> Pruned:
-    """Removes tokens from a vocabulary until ``vocab_size`` are left.
+    """Removes tokens from a vocabulary until ``vocab_size`` are left, or those of a list.
 
     Added tokens and single bytes stay. Only leaves are removed: tokens in no merge of a remaining token, so that
     merges still make every token that they made before. Leaf pruning repeats one step: remove the leaf with the fewest
@@ -64,19 +66,26 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
     whose first merge ranks last. The uses of a token are its occurrences in the encoded source. Without a source all
     are 0, and the last merges are removed: the result equals training to the smaller size.
 
-    The new ids are dense, in the order of the old ones. Ranks are converted to merges and back, which takes a proof.
-    The ids in the ``post_processor`` are renumbered.
+    A list (`remove`), such as that of `bytepair.residues`, loses its leaves until it has none: a token that a remaining
+    one is made of stays, and has a new id in the result.
+
+    The new ids are dense, in the order of the old ones, unless they are kept. Ranks are converted to merges and back,
+    which takes a proof. The ids in the ``post_processor`` are renumbered.
 
     Arguments that are not listed are those of `train`.
 
     Args:
         tokenizer: The tokenizer to prune, which does not change; or any name that `bytepair.load` takes.
-        vocab_size: The number of tokens left: the ``vocab_size`` of the result.
+        vocab_size: The number of tokens left, and with new ids the ``vocab_size`` of the result.
         source: As for `train`; a mapping of pieces to counts is not split. It is counted as in `extend`.
+        remove: The ids of tokens to remove, in place of ``vocab_size`` and a source.
+        keep_ids: Whether remaining tokens keep their ids. Removed ones then leave holes, and rows of an embedding stay
+            where they are.
 
     Raises:
         TrainingError: ``vocab_size`` is above the number of tokens, or below that of the tokens that must stay; as
             `train`; ranks are not proved to be merges; the largest id is above 2^28.
+        InvalidIdError: An id of `remove` has no token.
         FormatError: The post-processor is of an unknown kind.
         EncodeError, ArtifactError, PatternError: As `train`; or a byte of the text has no token.
 
@@ -91,7 +100,9 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
     """
     tokenizer = load(tokenizer)
     spec = tokenizer.spec
-    if vocab_size > len(tokenizer):
+    if (vocab_size is None) == (remove is None):
+        raise TypeError("prune takes vocab_size, or remove with the ids of tokens")
+    if vocab_size is not None and vocab_size > len(tokenizer):
         raise TrainingError(
             f"a vocabulary of {len(tokenizer)} tokens cannot be pruned to {vocab_size}",
             remedy=f"use {len(tokenizer)} or less; bytepair.extend makes vocabularies larger",
@@ -110,21 +121,35 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
             "field and delimiter have no effect without a source", remedy="name a source, or leave them out"
         )
     if source is not None:
+        if remove is not None:
+            raise SourceError("a list of tokens to remove needs no source", remedy="leave the source out")
         report = reporter(progress)
         counts = count_pieces(
             tokenizer, source, reading=reading, errors=errors, threads=threads, memory=memory, report=report
         )
         uses = counts.token_uses(tokenizer)
     added = {token.id for token in spec.added_tokens}
-    excess = len(tokenizer) - vocab_size
     # No text has them.
     unreachable = [id for _, id in model.unreachable if id not in added]
-    spare = unreachable[max(0, len(unreachable) - excess) :]
-    gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, excess - len(spare)) | set(spare)
+    if vocab_size is None:
+        listed = _listed(tokenizer, remove or (), added)
+        stay, excess = {*model.ids, *added} - listed, len(listed)
+        gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), stay, excess) | listed.intersection(unreachable)
+    else:
+        excess = len(tokenizer) - vocab_size
+        spare = unreachable[max(0, len(unreachable) - excess) :]
+        wanted = excess - len(spare)
+        gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, wanted)
+        if len(gone) < wanted:
+            raise TrainingError(
+                f"only {len(gone)} tokens can be removed: single bytes, added tokens and their parts stay",
+                remedy=f"use a vocabulary size that is {wanted - len(gone)} higher",
+            )
+        gone |= set(spare)
     kept = sorted({*model.ids, *unreachable, *added} - gone)
-    new = dict(zip(kept, range(len(kept)), strict=True))
+    new = dict(zip(kept, kept if keep_ids else range(len(kept)), strict=True))
     ids = np.full(tokenizer.vocab_size, -1, np.int64)
-    ids[kept] = np.arange(len(kept))
+    ids[kept] = list(new.values())
     pruned = _renumbered(model, new)
     if spec.byte_pair.semantics == "ranks":
         # This proof cannot fail: the merges that leave a token's bytes in two are those of its parts, which stayed.
@@ -137,11 +162,24 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
     return Pruned(Tokenizer(result), ids)
 
 
-def _leaves(model: BytePair, uses: dict[int, int], added: Set[int], excess: int) -> set[int]:
-    """The ids of `excess` tokens to remove."""
+def _listed(tokenizer: Tokenizer, remove: Iterable[int], added: Set[int]) -> set[int]:
+    listed = set(remove)
+    for id in sorted(listed):
+        # Raises for an id without a token.
+        token = tokenizer.token_bytes(id)
+        if id in added or len(token) == 1:
+            kind = "an added token" if id in added else "a single byte"
+            raise TrainingError(
+                f"the token {token!r} with the id {id} is {kind}, and stays", remedy="leave it out of the list"
+            )
+    return listed
+
+
+def _leaves(model: BytePair, uses: dict[int, int], stay: Set[int], excess: int) -> set[int]:
+    """The ids of up to `excess` tokens to remove; those of `stay` and single bytes are none."""
     tokens = dict(zip(model.ids, model.tokens, strict=True))
     id_of = {token: id for id, token in tokens.items()}
-    stay = added | {id for id, token in tokens.items() if len(token) == 1}
+    stay = stay | {id for id, token in tokens.items() if len(token) == 1}
     merges = model.merges or ()
     pairs: dict[int, list[tuple[int, int]]] = {}
     # Tokens without a merge rank after those with one.
@@ -156,12 +194,7 @@ def _leaves(model: BytePair, uses: dict[int, int], added: Set[int], excess: int)
     queue = [(uses[id], -rank[id], id) for id in model.ids if not needed[id] and id not in stay]
     heapify(queue)
     gone: set[int] = set()
-    while len(gone) < excess:
-        if not queue:
-            raise TrainingError(
-                f"only {len(gone)} tokens can be removed: single bytes, added tokens and their parts stay",
-                remedy=f"use a vocabulary size that is {excess - len(gone)} higher",
-            )
+    while queue and len(gone) < excess:
         used, order, id = heappop(queue)
         if used < uses[id]:
             # Uses only grow: the true place is further back.

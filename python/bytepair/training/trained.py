@@ -52,13 +52,20 @@ class Trained:
     Attributes:
         tokenizer: The tokenizer.
         statistics: The statistics.
+        chosen_for: By parity, the group that each merge was chosen for, None for all together; else empty.
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, statistics: Statistics, symbols: Sequence[bytes], learned: Sequence[Learned]
+        self,
+        tokenizer: Tokenizer,
+        statistics: Statistics,
+        symbols: Sequence[bytes],
+        learned: Sequence[Learned],
+        chosen_for: Sequence[str | None] = (),
     ) -> None:
         self.tokenizer = tokenizer
         self.statistics = statistics
+        self.chosen_for = list(chosen_for)
         self._symbols = symbols
         self._learned = learned
 

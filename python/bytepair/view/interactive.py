@@ -7,6 +7,7 @@ readers without scripts.
 from __future__ import annotations
 
 from html import escape
+from operator import sub
 from typing import TYPE_CHECKING, Any
 
 from bytepair.drawing.characters import escaped
@@ -46,13 +47,12 @@ def html(picture: Picture | Mapping[str, Any], *, title: str = "Tokens") -> str:
     """
     data = dict(picture.as_dict() if isinstance(picture, Picture) else picture)
     plain = escape(_readable(data["text"]))
-    data["tokenizers"] = [_packed(tokenizer) for tokenizer in data["tokenizers"]]
     body = (
         f'<h1>{escaped(title, 200)}</h1>\n<div id="view"></div>\n'
         f"<noscript><p>This page shows tokens with scripts, which are disabled in this browser. The text:</p>\n"
         f'<pre class="list">\n{plain}</pre></noscript>\n'
     )
-    return page(title, body, styles=STYLES, scripts=(*SCRIPTS, "view.js"), data=data)
+    return page(title, body, styles=STYLES, scripts=(*SCRIPTS, "view.js"), data=packed(data))
 
 
 def save(picture: Picture | Mapping[str, Any], path: str | Path, *, title: str = "Tokens") -> None:
@@ -60,13 +60,21 @@ def save(picture: Picture | Mapping[str, Any], path: str | Path, *, title: str =
     write_page(html(picture, title=title), path)
 
 
+def packed(picture: Mapping[str, Any]) -> dict[str, Any]:
+    """``Picture.as_dict()`` as ``bytepair.unpacked`` of ``cells.js`` reads it.
+
+    Places and pieces are differences from token to token, and vocabulary entries have no default values: a third of the
+    JSON.
+    """
+    return {**picture, "tokenizers": [_packed(tokenizer) for tokenizer in picture["tokenizers"]]}
+
+
 def _packed(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
-    """The data of `view.js`: places and pieces as differences, and vocabulary entries without default values."""
     starts = tokenizer["starts"]
     return {
         **tokenizer,
         "starts": _steps(starts),
-        "ends": [end - start for start, end in zip(starts, tokenizer["ends"], strict=True)],
+        "ends": list(map(sub, tokenizer["ends"], starts)),
         "pieces": _steps(tokenizer["pieces"]),
         "vocabulary": {
             id: {name: value for name, value in facts.items() if not any(value is usual for usual in _USUAL)}
@@ -76,7 +84,7 @@ def _packed(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps(values: Sequence[int]) -> list[int]:
-    return [value - before for before, value in zip([0, *values], values, strict=False)]
+    return [*values[:1], *map(sub, values[1:], values)]
 
 
 def _readable(text: str) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import _core
 from bytepair.model.cache import cached
 from bytepair.model.token_spelling import named_byte
 from bytepair.resolver import TokenizerLike, load
 from bytepair.study.explain import made_by, taken_whole
-from bytepair.view.cuts import clusters, differing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from bytepair.call.options import Added, Special
     from bytepair.tokenizer import Tokenizer
@@ -174,32 +174,56 @@ def picture(
     if not named:
         raise ValueError("a picture needs at least one tokenizer")
     whole, replaced = (text, ()) if isinstance(text, str) else _decoded(text)
-    found = [_core.locate(tokenizer, whole, special=special, added=added) for _, tokenizer in named]
-    vocabularies = [_vocabulary(tokenizer, ids) for (_, tokenizer), (ids, *_) in zip(named, found, strict=True)]
-    differs = differing(
-        [
-            clusters(ids, places, {id: _size(tokenizer, entry) for id, entry in vocabulary.items()})
-            for (_, tokenizer), (ids, places, *_), vocabulary in zip(named, found, vocabularies, strict=True)
-        ]
-    )
+    found = [_located(tokenizer, whole, special, added) for _, tokenizer in named]
+    vocabularies = [_vocabulary(tokenizer, located.ids) for (_, tokenizer), located in zip(named, found, strict=True)]
+    differs = _differing(named, found, vocabularies) if len(named) > 1 else [None]
     sources = [
         PictureTokens(
             name=name,
             kind=tokenizer.spec.semantics,
             fingerprint=tokenizer.fingerprint,
             vocab_size=tokenizer.vocab_size,
-            ids=tuple(ids),
-            starts=tuple(start for start, _ in places),
-            ends=tuple(end for _, end in places),
-            pieces=tuple(pieces),
-            differs=intervals if len(named) > 1 else None,
+            **located._asdict(),
+            differs=intervals,
             vocabulary=vocabulary,
         )
-        for (name, tokenizer), (ids, places, pieces, _), intervals, vocabulary in zip(
-            named, found, differs, vocabularies, strict=True
-        )
+        for (name, tokenizer), located, intervals, vocabulary in zip(named, found, differs, vocabularies, strict=True)
     ]
     return Picture(whole, tuple(sources), replaced)
+
+
+class _Located(NamedTuple):
+    """Ids and their places, as in `PictureTokens`."""
+
+    ids: tuple[int, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    pieces: tuple[int, ...]
+
+
+def _located(tokenizer: Tokenizer, text: str, special: Special, added: Added) -> _Located:
+    ids, places, pieces, _ = _core.locate(tokenizer, text, special=special, added=added)
+    starts, ends = (tuple(map(itemgetter(side), places)) for side in (0, 1))
+    return _Located(tuple(ids), starts, ends, tuple(pieces))
+
+
+def _differing(
+    named: Sequence[tuple[str, Tokenizer]],
+    found: Sequence[_Located],
+    vocabularies: Sequence[Mapping[int, VocabularyEntry]],
+) -> list[tuple[Interval, ...]]:
+    # With numpy, which pictures of one tokenizer do not need.
+    from bytepair.view.cuts import cuts, differing  # noqa: PLC0415
+
+    def sizes(tokenizer: Tokenizer, vocabulary: Mapping[int, VocabularyEntry]) -> Callable[[int], int]:
+        return lambda id: _size(tokenizer, vocabulary[id])
+
+    return differing(
+        [
+            cuts(located.ids, located.starts, located.ends, sizes(tokenizer, vocabulary))
+            for (_, tokenizer), located, vocabulary in zip(named, found, vocabularies, strict=True)
+        ]
+    )
 
 
 _ESCAPED = re.compile("[\udc80-\udcff]+")

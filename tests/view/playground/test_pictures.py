@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bytepair as bp
+from bytepair.view.interactive import packed
 from bytepair.view.pictures import picture
 from bytepair.view.playground import app, pictured, working
 from tests.conftest import HOSTILE
@@ -24,10 +25,19 @@ def test_the_answer_is_the_picture(client: Client, tok: bp.Tokenizer) -> None:
     asked = client(given={"tok": tok, "other": other})
     for text in HOSTILE:
         answer = ask(asked, text, ["tok", "other"]).json()
-        assert answer["picture"] == json.loads(json.dumps(picture({"tok": tok, "other": other}, text).as_dict()))
+        whole = picture({"tok": tok, "other": other}, text).as_dict()
+        assert answer["picture"] == json.loads(json.dumps(packed(whole)))
         assert answer["picture"]["tokenizers"][0]["ids"] == tok.encode(text)
         assert answer["counts"]["other"] == {"tokens": other.count(text), "fingerprint": other.fingerprint}
         assert answer["faults"] == {}
+
+
+def test_counts_come_without_the_picture(client: Client, tok: bp.Tokenizer) -> None:
+    asked = client(given={"tok": tok})
+    for text in HOSTILE:
+        body = json.dumps({"text": text, "tokenizers": ["tok", "gone"], "special": "allow"})
+        answer = asked.post("/api/counts", content=body, headers=JSON).json()
+        assert answer == {**ask(asked, text, ["tok", "gone"]).json(), "picture": None}
 
 
 def test_special_tokens_are_such_or_text(client: Client) -> None:
@@ -208,7 +218,7 @@ def test_the_page_says_its_policy_twice(client: Client) -> None:
     assert "connect-src 'self'" in said[1]
     data = re.search(r'id="data">(.*?)</script>', answer.text)
     assert data
-    assert json.loads(data[1])["offers"] == [{"key": "small", "name": "small", "origin": "given"}]
+    assert json.loads(data[1])["offers"] == [{"key": "small", "name": "small", "origin": "given", "note": ""}]
 
 
 def test_hostile_names_are_only_text(client: Client, tok: bp.Tokenizer) -> None:

@@ -40,7 +40,8 @@ def test_a_file_becomes_a_choice(
     answer = send(asked, *saved(tok, tmp_path, format, name))
     assert answer.status_code == 201
     made = answer.json()
-    assert (made["offer"], made["notice"]) == ({"key": "upload:1", "name": name, "origin": "upload"}, "")
+    offer = {"key": "upload:1", "name": name, "origin": "upload", "note": "uploaded"}
+    assert (made["offer"], made["notice"]) == (offer, "")
     assert made["offers"] == asked.get("/api/tokenizers").json()["offers"]
     assert made["offers"][-1] == made["offer"]
     counted = ask(asked, "def encode(self):", ["upload:1"]).json()

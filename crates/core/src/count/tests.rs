@@ -4,6 +4,7 @@ use super::*;
 use crate::encode::Count;
 use crate::normalize::Normalizer;
 use crate::pipeline::{Parts, Tokenizer};
+use crate::pre_tokenize::PreTokenizer;
 use crate::segment::{Policy, Steps, Treat};
 use crate::split::added::AddedToken;
 use crate::split::{Pattern, names};
@@ -91,6 +92,42 @@ fn texts_that_grow_have_the_ids_of_the_whole_at_any_moment() {
             assert_eq!(fits, count(tokenizer, text) <= 20);
         }
     });
+}
+
+#[test]
+fn white_space_that_is_left_out_is_cut() {
+    let normalizers = ["NFC", r#"{"type":"Replace","pattern":{"Regex":"\\s+"},"content":" "}"#, "Lowercase"];
+    let split = |behavior: &str, invert| {
+        let regex = r#"{"Regex":"'s|\\p{L}+|\\p{N}|[^\\s\\p{L}\\p{N}]+"}"#;
+        format!(r#"{{"type":"Split","pattern":{regex},"behavior":"{behavior}","invert":{invert}}}"#)
+    };
+    let added =
+        |content: &str| AddedToken { content: content.to_owned(), id: 1000, normalized: true, ..AddedToken::default() };
+    let cuts = |step: &str, content: &str| {
+        let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+        let tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
+        let ids: Vec<u32> = (0..=255).collect();
+        let tokenizer = Tokenizer::new(Parts {
+            added: vec![added(content)],
+            steps: Steps {
+                normalizers: normalizers.iter().map(|step| Normalizer::parse(step).unwrap()).collect(),
+                pre_tokenizers: vec![PreTokenizer::parse(step).unwrap()],
+                ..Steps::default()
+            },
+            ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
+        })
+        .unwrap();
+        let counter = Counter::new(&tokenizer, POLICY);
+        let text = "A   \t\n  b";
+        let places: Vec<usize> = (2..text.len() - 1).collect();
+        places.iter().filter(|&&place| counter.cuts.is_cut(text, place)).count()
+    };
+    assert_eq!(cuts(&split("Removed", true), "<s>"), 6);
+    assert_eq!(cuts("Whitespace", "<s>"), 6);
+    // A piece has the space, or an added token may.
+    assert_eq!(cuts(&split("Isolated", true), "<s>"), 0);
+    assert_eq!(cuts(&split("Removed", false), "<s>"), 0);
+    assert_eq!(cuts(&split("Removed", true), "a b"), 0);
 }
 
 #[test]

@@ -1,14 +1,12 @@
-//! A min-heap of (rank, position) over a linked list of the piece's symbols, as in SentencePiece and `tokenizers`.
+//! A queue of (rank, position) over a linked list of the piece's symbols, as in SentencePiece and `tokenizers`.
 //!
 //! An entry is not removed when its pair goes away: it is found stale when it is popped. Each merge adds at most two
 //! entries, so that the total is n log n on every input.
 //!
-//! Its weakness: cache misses of the heap, on every short piece.
+//! Its weakness: cache misses of the queue, on every short piece.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use crate::error::{Error, Result};
+use super::Queue;
+use crate::error::Result;
 use crate::memory::Room;
 use crate::vocab::{NONE, Rules};
 
@@ -28,7 +26,7 @@ struct Node {
 #[derive(Default)]
 pub(super) struct Buffers {
     nodes: Vec<Node>,
-    queue: BinaryHeap<Reverse<u64>>,
+    queue: Queue,
 }
 
 /// So many entries of the heap, and it is asked whether they are still wanted.
@@ -54,24 +52,23 @@ pub(super) fn merge(
     let Some(last) = nodes.last_mut() else { return Ok(()) };
     last.next = END;
 
-    let mut entries = std::mem::take(queue).into_vec();
-    entries.clear();
-    entries.room(nodes.len())?;
-    for at in 0..nodes.len() as u32 {
-        if (at as usize).is_multiple_of(ENTRIES) {
-            ask()?;
+    queue.fill(nodes.len(), |entries| {
+        for at in 0..nodes.len() as u32 {
+            if (at as usize).is_multiple_of(ENTRIES) {
+                ask()?;
+            }
+            entries.extend(entry(rules, nodes, at, limit));
         }
-        entries.extend(entry(rules, nodes, at, limit));
-    }
-    *queue = BinaryHeap::from(entries);
+        Ok(())
+    })?;
 
     let mut taken = 0_usize;
-    while let Some(top) = queue.pop() {
+    while let Some(top) = queue.pop()? {
         taken += 1;
         if taken.is_multiple_of(ENTRIES) {
             ask()?;
         }
-        let (value, at) = ((top.0 >> 32) as u32, top.0 as u32);
+        let (value, at) = ((top >> 32) as u32, top as u32);
         if entry(rules, nodes, at, limit) != Some(top) {
             continue;
         }
@@ -84,8 +81,10 @@ pub(super) fn merge(
             node.previous = at;
         }
         let previous = nodes[at as usize].previous;
-        queue.try_reserve(2).map_err(|_| Error::memory())?;
-        queue.extend([previous, at].into_iter().filter_map(|start| entry(rules, nodes, start, limit)));
+        [previous, at]
+            .into_iter()
+            .filter_map(|start| entry(rules, nodes, start, limit))
+            .try_for_each(|entry| queue.push(entry))?;
     }
     symbols.clear();
     symbols.extend(nodes.iter().map(|node| node.symbol).filter(|&symbol| symbol != NONE));
@@ -93,8 +92,8 @@ pub(super) fn merge(
 }
 
 /// The entry of the pair that begins at `at`, if there is one and it ranks below `limit`.
-fn entry(rules: &Rules, nodes: &[Node], at: u32, limit: u32) -> Option<Reverse<u64>> {
+fn entry(rules: &Rules, nodes: &[Node], at: u32, limit: u32) -> Option<u64> {
     let node = nodes.get(at as usize).filter(|node| node.symbol != NONE)?;
     let value = rules.value(node.symbol, nodes.get(node.next as usize)?.symbol);
-    (value < limit).then_some(Reverse(u64::from(value) << 32 | u64::from(at)))
+    (value < limit).then_some(u64::from(value) << 32 | u64::from(at))
 }

@@ -9,6 +9,7 @@ mod heap;
 mod minimal;
 mod naive;
 mod prefixes;
+mod queue;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
@@ -22,6 +23,7 @@ mod windows;
 
 pub(crate) use self::fit::{Buffers as FitBuffers, fit};
 pub(crate) use self::prefixes::Prefixes;
+pub(crate) use self::queue::Queue;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
 use crate::memory::Room;

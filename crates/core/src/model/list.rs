@@ -1,18 +1,16 @@
-//! Merging by a heap of pairs over a linked list of symbols, as in SentencePiece and `tokenizers`.
+//! Merging by a queue of pairs over a linked list of symbols, as in SentencePiece and `tokenizers`.
 //!
 //! An entry is not removed when its pair goes away: it is found stale when it is popped. The symbols at a place only
 //! grow, and a merged symbol is as long as its parts, so that a pair that replaces another one never has its rank. Each merge adds at most two entries: n log n on every input.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::Room;
+use crate::merge::Queue;
 
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
 
-/// So many entries of the heap, and it is asked whether they are still wanted.
+/// So many entries, and it is asked whether they are still wanted.
 const ENTRIES: usize = 1024;
 
 /// A symbol of a piece: a token, and the number of bytes that it covers.
@@ -30,18 +28,18 @@ struct Node {
     gone: bool,
 }
 
-/// The list, and the heap; an entry is the rank in the upper half and the place in the lower, so that equal ranks come
+/// The list, and the queue; an entry is the rank in the upper half and the place in the lower, so that equal ranks come
 /// out from left to right.
 #[derive(Default)]
 pub(super) struct List {
     nodes: Vec<Node>,
-    queue: BinaryHeap<Reverse<u64>>,
-    skipped: Vec<Reverse<u64>>,
+    queue: Queue,
+    skipped: Vec<u64>,
 }
 
 impl List {
     /// Merges `symbols` until no pair is left, the lowest rank first. `pair` gives the rank of two tokens and what they
-    /// become. Where `skip` says so, what is first in the heap waits until something else was taken. An
+    /// become. Where `skip` says so, what is first in the queue waits until something else was taken. An
     /// error of `ask` ends it.
     pub(super) fn merge(
         &mut self,
@@ -62,20 +60,19 @@ impl List {
         let Some(last) = nodes.last_mut() else { return Ok(()) };
         last.next = END;
 
-        let mut entries = std::mem::take(queue).into_vec();
-        entries.clear();
-        entries.room(nodes.len())?;
-        for at in 0..nodes.len() as u32 {
-            if (at as usize).is_multiple_of(ENTRIES) {
-                ask()?;
+        queue.fill(nodes.len(), |entries| {
+            for at in 0..nodes.len() as u32 {
+                if (at as usize).is_multiple_of(ENTRIES) {
+                    ask()?;
+                }
+                entries.extend(candidate(nodes, at, &pair).map(|(rank, _)| entry(at, rank)));
             }
-            entries.extend(candidate(nodes, at, &pair).map(|(rank, _)| entry(at, rank)));
-        }
-        *queue = BinaryHeap::from(entries);
+            Ok(())
+        })?;
         skipped.clear();
 
         let mut taken = 0_usize;
-        while let Some(top) = queue.pop() {
+        while let Some(top) = queue.pop()? {
             taken += 1;
             if taken.is_multiple_of(ENTRIES) {
                 ask()?;
@@ -85,9 +82,8 @@ impl List {
                 skipped.push(top);
                 continue;
             }
-            queue.try_reserve(skipped.len() + 2).map_err(|_| Error::memory())?;
-            queue.extend(skipped.drain(..));
-            let (rank, at) = ((top.0 >> 32) as u32, top.0 as u32);
+            skipped.drain(..).try_for_each(|entry| queue.push(entry))?;
+            let (rank, at) = ((top >> 32) as u32, top as u32);
             let Some((_, product)) = candidate(nodes, at, &pair).filter(|&(now, _)| now == rank) else { continue };
             let gone = nodes[at as usize].next;
             let next = nodes[gone as usize].next;
@@ -100,7 +96,7 @@ impl List {
             }
             for start in [nodes[at as usize].previous, at] {
                 if let Some((rank, _)) = candidate(nodes, start, &pair) {
-                    queue.push(entry(start, rank));
+                    queue.push(entry(start, rank))?;
                 }
             }
         }
@@ -119,8 +115,8 @@ impl List {
     }
 }
 
-fn entry(at: u32, rank: u32) -> Reverse<u64> {
-    Reverse(u64::from(rank) << 32 | u64::from(at))
+fn entry(at: u32, rank: u32) -> u64 {
+    u64::from(rank) << 32 | u64::from(at)
 }
 
 /// The rank and the product of the pair that begins at `at`, if there is one and it merges.

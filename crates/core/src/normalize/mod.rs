@@ -200,6 +200,23 @@ impl Normalizer {
         }
     }
 
+    /// The character that all of a run becomes, if an edge is certainly inside of the run: each part of it becomes the same.
+    pub(crate) fn run_becomes(&self, edge: &Edge) -> Option<char> {
+        match self {
+            Self::Replace(replace) => replace.run_becomes(edge),
+            _ => None,
+        }
+    }
+
+    /// The one that a character becomes wherever it is; None if that depends on others, or there is not one.
+    pub(crate) fn image(&self, character: char) -> Option<char> {
+        if !matches!(self, Self::Lowercase | Self::Replace(_)) || !self.is_of_pairs() {
+            return None;
+        }
+        let image = self.edge(&Edge::new(Some(character), [character])?)?;
+        image.left.filter(|&last| image.right() == [last])
+    }
+
     /// The pass over the text.
     fn run(&self, edit: &mut Edit) -> Result<()> {
         match self {

@@ -118,6 +118,14 @@ impl Replace {
         self.matches.text().is_some() && self.content.len() <= 16
     }
 
+    /// The character that a run of matches becomes, if a place is certainly inside of one: it may be any number of them.
+    pub(super) fn run_becomes(&self, edge: &Edge) -> Option<char> {
+        let Some(Spans::Runs { class, least: 1 }) = &self.spans else { return None };
+        let mut content = self.content.chars();
+        let (put, None) = (content.next()?, content.next()) else { return None };
+        (edge.left.is_some_and(|left| class.has(left)) && class.has(edge.right()[0])).then_some(put)
+    }
+
     /// The edge of the parts. No match may lie across the place, nor depend on what is beyond it, and no part of one may be
     /// taken for certain where a match could begin or end.
     pub(super) fn edge(&self, edge: &Edge) -> Option<Edge> {

@@ -230,23 +230,38 @@ impl<'t> Cuts<'t> {
         meeting
     }
 
-    fn work_out(&self, mut edge: Edge) -> Meeting {
-        let mut stays = true;
-        for normalizer in &self.steps.normalizers {
-            stays &= !normalizer.may_lose(edge.right()[0]);
-            let Some(normal) = normalizer.edge(&edge) else { return Meeting::Unknown };
-            edge = normal;
-            stays &= !normalizer.may_lose(edge.right()[0]);
-        }
-        match self.meeting(edge.left, edge.right()[0]) {
-            Meeting::Joined if !stays => Meeting::Unknown,
-            meeting => meeting,
+    fn work_out(&self, edge: Edge) -> Meeting {
+        match self.normal(edge) {
+            Normal::Unknown => Meeting::Unknown,
+            Normal::LeftOut(_) => Meeting::Cut,
+            Normal::Edge { edge, stays } => match self.meeting(edge.left, edge.right()[0]) {
+                Meeting::Joined if !stays => Meeting::Unknown,
+                meeting => meeting,
+            },
         }
     }
 
-    /// The edge between the normalized parts of a text.
-    fn normal(&self, edge: Edge) -> Option<Edge> {
-        self.steps.normalizers.iter().try_fold(edge, |edge, normalizer| normalizer.edge(&edge))
+    /// An edge behind the normalizers.
+    fn normal(&self, mut edge: Edge) -> Normal {
+        let mut stays = true;
+        for (at, normalizer) in self.steps.normalizers.iter().enumerate() {
+            stays &= !normalizer.may_lose(edge.right()[0]);
+            edge = match normalizer.edge(&edge) {
+                Some(normal) => normal,
+                None => return self.left_out(at, &edge).map_or(Normal::Unknown, Normal::LeftOut),
+            };
+            stays &= !normalizer.may_lose(edge.right()[0]);
+        }
+        Normal::Edge { edge, stays }
+    }
+
+    /// The character that a run becomes, if an edge before a normalizer is inside of one, and the first pre-tokenizer leaves
+    /// the character out: then it may be one of each part. So CLIP cuts white space.
+    fn left_out(&self, normalizer: usize, edge: &Edge) -> Option<char> {
+        let Steps { normalizers, prefix_space, pre_tokenizers, .. } = self.steps;
+        let put = normalizers[normalizer].run_becomes(edge)?;
+        let put = normalizers[normalizer + 1..].iter().try_fold(put, |put, normalizer| normalizer.image(put))?;
+        (!prefix_space && pre_tokenizers.first()?.leaves_out(put)).then_some(put)
     }
 
     /// How two characters of normalized text meet.
@@ -314,12 +329,27 @@ impl<'t> Cuts<'t> {
         if self.steps.normalizers.is_empty() {
             return is_near(normalized);
         }
-        let edge = edge(text, place).and_then(|edge| self.normal(edge));
-        edge.is_none_or(|edge| {
-            let left = edge.left.filter(|left| !self.minds_context || !left.is_whitespace());
-            normalized.may_meet(left, edge.right()[0], apart)
-        })
+        match edge(text, place).map_or(Normal::Unknown, |edge| self.normal(edge)) {
+            Normal::Unknown => true,
+            Normal::LeftOut(put) => normalized.may_have(put),
+            Normal::Edge { edge, .. } => {
+                let left = edge.left.filter(|left| !self.minds_context || !left.is_whitespace());
+                normalized.may_meet(left, edge.right()[0], apart)
+            }
+        }
     }
+}
+
+/// An edge behind the normalizers.
+enum Normal {
+    Unknown,
+    /// All that is known of the parts, and whether the right one keeps its first character if it ends there.
+    Edge {
+        edge: Edge,
+        stays: bool,
+    },
+    /// Either part has this character there, the whole has one of it, and the first pre-tokenizer leaves it out.
+    LeftOut(char),
 }
 
 /// A stage that cuts text into pieces.
@@ -420,8 +450,9 @@ mod tests {
         let strip = r#"{"type":"Strip","strip_left":true,"strip_right":true}"#;
         let metaspace = r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"always","split":true}"#;
         let digits = r#"{"type":"Digits","individual_digits":true}"#;
+        let clip = r#"{"type":"Split","pattern":{"Regex":"<b>|'s|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"},"behavior":"Removed","invert":true}"#;
         let bert = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
-        let all: [Stages; 10] = [
+        let all: [Stages; 11] = [
             (&[], &[], &[names::GPT2]),
             (&[], &[], &[]),
             (&["NFC"], &[], &[names::GPT2]),
@@ -432,6 +463,7 @@ mod tests {
             (&["NFD", "StripAccents"], &["WhitespaceSplit", metaspace], &[]),
             (&[], &[metaspace, digits, "Punctuation"], &[]),
             (&[strip], &["UnicodeScripts"], &[r"(?:(?=a)a|\w)+|\s|."]),
+            (&["NFC", spaces, "Lowercase"], &[clip], &[]),
         ];
         let policy = Policy { special: Treat::Match, added: Treat::Match };
         for (number, (normalizers, pre_tokenizers, patterns)) in all.into_iter().enumerate() {

@@ -12,9 +12,9 @@ use crate::memory::Room;
 use crate::model::{Token, WordModel};
 use crate::normalize::Aligned;
 use crate::pipeline::Tokenizer;
-use crate::pre_tokenize::PreTokenized;
 use crate::segment::{Policy, Treat, Visit, each_found, each_part};
 use crate::split::added::{AddedToken, Matcher};
+use crate::utf8;
 
 /// An id and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl Tokenizer {
     /// The ids of a text with their places, in order.
     ///
     /// A token that covers a part of a character has the place of the whole character; one without a source in the text
-    /// has an empty place. Time: some times that of encoding; memory: eight bytes for each byte between two added
-    /// tokens.
+    /// has an empty place. Time: some times that of encoding. Memory beyond the result: little where stages keep the text,
+    /// else at most some 30 bytes for each byte between two added tokens.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
@@ -53,17 +53,32 @@ impl Tokenizer {
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
     pub fn locate(&self, text: &str, policy: Policy) -> Result<Vec<Located>> {
-        self.locate_admitted(text, Admitted::By(policy))
+        let mut all = Vec::new();
+        self.locate_admitted(text, Admitted::By(policy), |token, surface| {
+            all.room(1)?;
+            let Found { id, start, end, word } = token;
+            all.push(Located { id, start, end, word, surface: surface.map(Box::from) });
+            Ok(())
+        })?;
+        Ok(all)
     }
 
-    /// As [`Tokenizer::locate`], where only parts of the text may hold added tokens: each lies in one of the ranges of
-    /// `trusted`, which are in bytes, in order, and apart from one another. Elsewhere, and across the end of a range, what
-    /// looks like one is text like any other. White space may be a token anywhere, for it controls nothing.
+    /// The ids of a text with their places, as [`Tokenizer::locate`], where only parts of the text may hold added tokens:
+    /// each lies in one of the ranges of `trusted`, which are in bytes, in order, and apart from one another. Elsewhere, and
+    /// across the end of a range, what looks like one is text like any other. White space may be a token anywhere, for it
+    /// controls nothing.
+    ///
+    /// `each` gets every id and its place, in order. So a caller keeps only what it needs of them.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`], but for `SpecialToken`.
-    pub fn locate_trusted(&self, text: &str, trusted: &[Range<usize>]) -> Result<Vec<Located>> {
-        self.locate_admitted(text, Admitted::In(trusted))
+    /// As [`Tokenizer::encode`], but for `SpecialToken`; the errors of `each`.
+    pub fn locate_trusted(
+        &self,
+        text: &str,
+        trusted: &[Range<usize>],
+        mut each: impl FnMut(u32, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        self.locate_admitted(text, Admitted::In(trusted), |token, _| each(token.id, token.start..token.end))
     }
 
     /// The added tokens of a text: their ids, and places in bytes; with `trusted` those of [`Tokenizer::locate_trusted`].
@@ -99,7 +114,12 @@ impl Tokenizer {
         Ok(all)
     }
 
-    fn locate_admitted(&self, text: &str, admitted: Admitted) -> Result<Vec<Located>> {
+    fn locate_admitted(
+        &self,
+        text: &str,
+        admitted: Admitted,
+        each: impl FnMut(Found, Option<&str>) -> Result<()>,
+    ) -> Result<()> {
         let segmenter = self.segmenter();
         let borrowed = self.model().borrow();
         let mut locating = Locating {
@@ -108,20 +128,24 @@ impl Tokenizer {
             borrowed,
             found: Vec::new(),
             word: 0,
-            located: Vec::new(),
             checks: Checks::default(),
+            each,
         };
         admitted
             .each(segmenter.matcher(admitted.policy()), text, Clone::clone, |part, range| match part {
-                Some(token) => {
-                    locating.added(token, &text[range.clone()], range);
-                    Ok(())
-                }
+                Some(token) => locating.added(token, &text[range.clone()], range),
                 None => locating.between(&text[range.clone()], range.start),
             })
-            .map_err(|error| error.placed(text))?;
-        Ok(locating.located)
+            .map_err(|error| error.placed(text))
     }
+}
+
+/// An id, its place, and its word.
+struct Found {
+    id: u32,
+    start: usize,
+    end: usize,
+    word: u32,
 }
 
 const ALL: Policy = Policy { special: Treat::Match, added: Treat::Match };
@@ -178,67 +202,118 @@ fn original(stretch: &Aligned, range: Range<usize>, base: usize) -> Range<usize>
     base + origin.start..base + origin.end
 }
 
-struct Locating<'t> {
+/// Text that pieces are ranges of.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// The original.
+    Kept(&'a str),
+    /// Made by stages.
+    Made(&'a Aligned),
+}
+
+impl<'a> Source<'a> {
+    fn text(self) -> &'a str {
+        match self {
+            Self::Kept(text) => text,
+            Self::Made(text) => text.text(),
+        }
+    }
+
+    /// The part of the original that a range is from, as [`Aligned::original`].
+    fn original(self, range: Range<usize>) -> Range<usize> {
+        let text = match self {
+            Self::Kept(text) => text,
+            Self::Made(text) => return text.original(range).unwrap_or_default(),
+        };
+        let start = utf8::boundary(text, range.start);
+        if range.is_empty() { start..start } else { start..utf8::next_boundary(text, range.end) }
+    }
+}
+
+struct Locating<'t, F> {
     tokenizer: &'t Tokenizer,
     admitted: Admitted<'t>,
     borrowed: Borrowed<'t>,
     /// The tokens of one piece.
     found: Vec<Token>,
     word: u32,
-    located: Vec<Located>,
     checks: Checks,
+    /// Takes each token, and its surface as in [`Located`].
+    each: F,
 }
 
-impl Locating<'_> {
-    fn added(&mut self, token: &AddedToken, surface: &str, range: Range<usize>) {
-        let surface = (surface != token.content).then(|| surface.into());
-        self.located.push(Located { id: token.id, start: range.start, end: range.end, word: self.word, surface });
+impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
+    fn added(&mut self, token: &AddedToken, surface: &str, range: Range<usize>) -> Result<()> {
+        let found = Found { id: token.id, start: range.start, end: range.end, word: self.word };
+        (self.each)(found, (surface != token.content).then_some(surface))?;
         self.word += 1;
+        Ok(())
     }
 
     /// The stretch that starts at `base`.
     fn between(&mut self, stretch: &str, base: usize) -> Result<()> {
-        let (tokenizer, admitted) = (self.tokenizer, self.admitted);
-        let segmenter = tokenizer.segmenter();
+        let segmenter = self.tokenizer.segmenter();
+        if segmenter.keeps_stretch(stretch)? {
+            return self.normalized(Source::Kept(stretch), base);
+        }
         let mut text = Aligned::traced(stretch)?;
         segmenter.normalize(&mut text)?;
+        self.normalized(Source::Made(&text), base)
+    }
+
+    /// A stretch once it is normalized.
+    fn normalized(&mut self, source: Source, base: usize) -> Result<()> {
+        let (tokenizer, admitted) = (self.tokenizer, self.admitted);
+        let segmenter = tokenizer.segmenter();
         let matcher = segmenter.normalized_matcher(admitted.policy());
+        let original = |range: Range<usize>| {
+            let origin = source.original(range);
+            base + origin.start..base + origin.end
+        };
         admitted.each(
             matcher,
-            text.text(),
-            |range| original(&text, range.clone(), base),
+            source.text(),
+            |range| original(range.clone()),
             |part, range| {
                 if let Some(token) = part {
-                    self.added(token, &text.text()[range.clone()], original(&text, range, base));
-                    return Ok(());
+                    return self.added(token, &source.text()[range.clone()], original(range));
                 }
-                let at_start = base == 0 && text.starts_original(range.start);
-                self.pieces(&segmenter.pre_tokenize(text.part(range)?, at_start)?, base)
+                match source {
+                    Source::Kept(text) => {
+                        let part = &text[range.clone()];
+                        self.pieces(Source::Kept(part), std::slice::from_ref(&(0..part.len())), base + range.start)
+                    }
+                    Source::Made(text) => {
+                        let at_start = base == 0 && text.starts_original(range.start);
+                        let cut = segmenter.pre_tokenize(text.part(range)?, at_start)?;
+                        self.pieces(Source::Made(&cut.text), &cut.pieces, base)
+                    }
+                }
             },
         )
     }
 
-    fn pieces(&mut self, cut: &PreTokenized, base: usize) -> Result<()> {
-        let text = cut.text.text();
+    fn pieces(&mut self, source: Source, pieces: &[Range<usize>], base: usize) -> Result<()> {
+        let text = source.text();
         let bytes_are_tokens = self.tokenizer.is_byte_level();
         let unknown = match self.tokenizer.model().words() {
             Some(words @ WordModel::Unigram(_)) => words.unk_id(),
+            // In sentencepiece each model has them, in tokenizers a Unigram alone.
+            Some(words @ WordModel::Bpe(_)) if self.tokenizer.segmenter().is_of_sentencepiece() => words.unk_id(),
             _ => None,
         };
         let patterns = self.tokenizer.segmenter().patterns();
-        for piece in &cut.pieces {
+        for piece in pieces {
             interrupt::check()?;
             let (base_word, at) = (self.word, piece.start as u32);
-            let (located, checks) = (&mut self.located, &mut self.checks);
+            let (each, checks) = (&mut self.each, &mut self.checks);
             let mut place = |token: Token, piece: u32| {
                 let range = (at + token.start) as usize..(at + token.end) as usize;
-                let surface = unknown.filter(|&id| id == token.id).and_then(|_| text.get(range.clone())).map(Box::from);
-                let origin = cut.text.original(range).unwrap_or_default();
-                let (start, end) = (base + origin.start, base + origin.end);
+                let surface = unknown.filter(|&id| id == token.id).and_then(|_| text.get(range.clone()));
+                let origin = source.original(range);
                 // Where a model of characters is cut by a pattern, that is for speed alone.
                 let word = base_word + if bytes_are_tokens { piece } else { 0 };
-                located.room(1)?;
-                located.push(Located { id: token.id, start, end, word, surface });
+                each(Found { id: token.id, start: base + origin.start, end: base + origin.end, word }, surface)?;
                 checks.check()
             };
             let inside = &text[piece.clone()];
@@ -252,11 +327,9 @@ impl Locating<'_> {
                 }
                 1
             } else {
-                let mut tokens = Tokens { borrowed: &mut self.borrowed, at: 0, piece: 0, found: Vec::new() };
+                let (borrowed, found) = (&mut self.borrowed, &mut self.found);
+                let mut tokens = Tokens { borrowed, found, at: 0, piece: 0, place: &mut place };
                 self.tokenizer.segmenter().walk_patterns(inside, &mut tokens)?;
-                for (token, piece) in tokens.found {
-                    place(token, piece)?;
-                }
                 tokens.piece
             };
             self.word += if bytes_are_tokens { pieces } else { 1 };
@@ -265,23 +338,23 @@ impl Locating<'_> {
     }
 }
 
-/// The tokens of pieces that follow one another, and the number of the piece of each.
-struct Tokens<'b, 't> {
+/// Hands on the tokens of pieces that follow one another, each with the number of its piece.
+struct Tokens<'b, 't, F> {
     borrowed: &'b mut Borrowed<'t>,
-    at: usize,
+    found: &'b mut Vec<Token>,
+    at: u32,
     piece: u32,
-    found: Vec<(Token, u32)>,
+    place: F,
 }
 
-impl Visit for Tokens<'_, '_> {
+impl<F: FnMut(Token, u32) -> Result<()>> Visit for Tokens<'_, '_, F> {
     fn piece(&mut self, piece: &str) -> Result<()> {
-        let at = self.at as u32;
-        let mut tokens = Vec::new();
-        self.borrowed.tokens(piece, &mut tokens)?;
-        self.found.room(tokens.len())?;
-        let placed = |token: Token| (Token { start: token.start + at, end: token.end + at, ..token }, self.piece);
-        self.found.extend(tokens.into_iter().map(placed));
-        self.at += piece.len();
+        self.found.clear();
+        self.borrowed.tokens(piece, self.found)?;
+        for &token in &*self.found {
+            (self.place)(Token { start: token.start + self.at, end: token.end + self.at, ..token }, self.piece)?;
+        }
+        self.at += piece.len() as u32;
         self.piece += 1;
         Ok(())
     }

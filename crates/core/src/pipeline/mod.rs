@@ -16,6 +16,7 @@ pub use self::batch::{Batch, Gather, Run};
 pub(crate) use self::cuts::Cuts;
 pub use self::each::{Each, Frame};
 pub use self::encode_stream::EncodeStream;
+pub(crate) use self::encode_stream::{last_cut, walk};
 pub use self::locate::{Located, is_white};
 pub use self::sample::Draw;
 pub use self::text_stream::TextStream;

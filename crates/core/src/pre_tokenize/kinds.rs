@@ -96,6 +96,11 @@ impl Kinds {
         if may_join { Between::Inside { left, right, joined } } else { Between::Wall }
     }
 
+    /// As [`PreTokenizer::leaves_out`](super::PreTokenizer::leaves_out).
+    pub(super) fn leaves_out(&self, character: char) -> bool {
+        self.kind(categories(), character) == GONE
+    }
+
     /// Appends the pieces of a piece.
     pub(super) fn cut(&self, text: &str, piece: Range<usize>, pieces: &mut NewPieces) {
         if !matches!(self.behavior, Behavior::MergedWithPrevious | Behavior::MergedWithNext) {

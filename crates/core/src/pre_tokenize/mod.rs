@@ -238,6 +238,17 @@ impl PreTokenizer {
         }
     }
 
+    /// Whether a character is in no piece, and other pieces are the same however many of it are between them.
+    pub(crate) fn leaves_out(&self, character: char) -> bool {
+        match &self.0 {
+            Step::Split { matches, behavior: Behavior::Removed, invert: true } => {
+                matches.neighbours(&[], character).are_gaps_behind()
+            }
+            Step::Kinds(kinds) => kinds.leaves_out(character),
+            _ => false,
+        }
+    }
+
     /// The spelling of two neighbouring characters that are in one piece in every text: the last one of `left`, of
     /// which more than one make it certain more often, and `right`; None if it is not certain. Other pieces may depend
     /// on both.

@@ -435,6 +435,22 @@ impl Segmenter {
             && !matchers.any(|added| added.find(text).next().is_some())
     }
 
+    /// Whether nothing but patterns and added tokens found in normalized text changes or cuts a stretch.
+    ///
+    /// # Errors
+    /// As [`Segmenter::normalize`].
+    pub(crate) fn keeps_stretch(&self, text: &str) -> Result<bool> {
+        let Steps { normalizers, prefix_space, pre_tokenizers, .. } = &self.steps;
+        // Places in pieces are 32 bits wide.
+        let cuts = *prefix_space || !pre_tokenizers.is_empty() || u32::try_from(text.len()).is_err();
+        Ok(!cuts && matches!(normalize::try_apply_all(normalizers, text)?, Cow::Borrowed(_)))
+    }
+
+    /// Whether text is normalized as `sentencepiece` does it.
+    pub(crate) fn is_of_sentencepiece(&self) -> bool {
+        self.steps.normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_)))
+    }
+
     /// Normalizes a stretch.
     ///
     /// # Errors

@@ -205,6 +205,11 @@ impl Matcher {
         }
     }
 
+    /// Whether a token may have a character.
+    pub(crate) fn may_have(&self, character: char) -> bool {
+        self.meets.inside.contains(&character) || self.meets.first.contains(&character)
+    }
+
     /// The first place of a text, at `from` or later, where a token may have begun that more text would complete.
     pub(crate) fn open(&self, text: &[u8], from: usize) -> Option<usize> {
         let from = from.max(text.len().saturating_sub(self.longest() - 1));

@@ -14,7 +14,7 @@ use super::{Engine, Faster, Pattern, blocks, masks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
-const PUBLISHED: [(&str, &str, bool); 17] = [
+const PUBLISHED: [(&str, &str, bool); 20] = [
     (
         "qwen3.5",
         concat!(
@@ -55,6 +55,17 @@ const PUBLISHED: [(&str, &str, bool); 17] = [
         true,
     ),
     ("starcoder, digits", r"\p{N}", false),
+    // As `formats/oniguruma.py` spells `\w+|[^\w\s]+`, `[[:punct:]]` and `(?i)abc`.
+    (
+        "words of Oniguruma",
+        concat!(
+            r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}]+",
+            r"|[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\s]+"
+        ),
+        false,
+    ),
+    ("signs of Oniguruma", r"[\p{P}\p{S}]", false),
+    ("without case", r"(?i:as)", false),
     (
         "gpt2 as tiktoken has it",
         r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",

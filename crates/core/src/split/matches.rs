@@ -127,7 +127,7 @@ fn of_text(text: &str, left: Option<char>, right: char) -> Neighbours {
 }
 
 /// Whether each match of a regular expression has a character; false if that is not known.
-fn never_empty(regex: &str) -> bool {
+pub(super) fn never_empty(regex: &str) -> bool {
     names::ALL.iter().any(|(_, named)| !regex.is_empty() && *named == regex)
         || Expr::parse_tree(regex).is_ok_and(|tree| has_character(&tree.expr))
 }

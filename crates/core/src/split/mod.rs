@@ -20,6 +20,7 @@ pub mod names;
 pub(crate) mod neighbours;
 mod scan;
 mod seams;
+mod states;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -42,6 +43,7 @@ use self::neighbours::NeighbourTable;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
+pub(crate) use self::states::States;
 use crate::error::{Error, Kind, Result};
 
 /// The version of Unicode in which split patterns mean classes of characters.
@@ -128,12 +130,17 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether the empty text is a match.
+    /// Whether a match may be empty, in some text; true if that is not known.
     ///
-    /// # Errors
-    /// `Pattern`, if the pattern exceeds its step budget.
-    pub fn matches_nothing(&self) -> Result<bool> {
-        Ok(!matches!(self.engine, Engine::Whole) && self.match_from("", 0)?.is_some())
+    /// ```
+    /// use bytepair_core::split::Pattern;
+    /// assert!(Pattern::new("a*|b")?.may_match_nothing() && Pattern::new("(?=a)")?.may_match_nothing());
+    /// assert!(!Pattern::new("(?=a)a*b")?.may_match_nothing());
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn may_match_nothing(&self) -> bool {
+        !matches!(self.engine, Engine::Whole) && !matches::never_empty(&self.text)
     }
 
     /// The pieces of a text, in order; together they are the text.

@@ -31,6 +31,17 @@ pub const QWEN2: &str = concat!(
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 );
 
+/// Words with the space between them, for tokens of several words: a piece ends with its line, behind a colon, and beside
+/// digits, which are three to a piece at most.
+pub const SUPERWORDS: &str = r"[^\p{N}\r\n:]+[:\r\n]*|[:\r\n]+|\p{N}{1,3}";
+
 /// Every name and its pattern; `none` leaves a text whole.
-pub const ALL: [(&str, &str); 6] =
-    [("gpt2", GPT2), ("cl100k", CL100K), ("o200k", O200K), ("llama3", LLAMA3), ("qwen2", QWEN2), ("none", "")];
+pub const ALL: [(&str, &str); 7] = [
+    ("gpt2", GPT2),
+    ("cl100k", CL100K),
+    ("o200k", O200K),
+    ("llama3", LLAMA3),
+    ("qwen2", QWEN2),
+    ("superwords", SUPERWORDS),
+    ("none", ""),
+];

@@ -76,6 +76,11 @@ impl Neighbours {
         !self.has(Self(!(cases.0 | Self::LINKED.0)))
     }
 
+    /// Whether text without a match is behind the place, and all other parts are those of either side alone.
+    pub(crate) fn are_gaps_behind(self) -> bool {
+        !self.has(Self(!(Self::ONE_GAP.0 | Self::MATCH_AND_GAP.0)))
+    }
+
     /// The effect at the place, if these cases make one piece across it, and a piece ends there in all others.
     pub(crate) fn effect(self, joining: Self, left: Option<char>, right: char) -> Between {
         if self.has(Self::LINKED) {

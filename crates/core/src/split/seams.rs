@@ -61,6 +61,12 @@ impl Seams<'_> {
         None
     }
 
+    /// The last seam of a text with a character behind it.
+    pub(crate) fn last_inside(&self, text: &str) -> Option<usize> {
+        let (last, _) = text.char_indices().next_back()?;
+        self.last(text, 0..last)
+    }
+
     /// The first seam of a text after `range.start` and up to `range.end`.
     ///
     /// # Panics

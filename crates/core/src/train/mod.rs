@@ -11,6 +11,8 @@ mod progress;
 pub mod unigram;
 pub mod wordpiece;
 
-pub use byte_pairs::{Alphabet, Settings, Ties, Training, learn, learn_bytes, token_uses};
+pub use byte_pairs::{
+    Alphabet, Parity, ParityTraining, Settings, Ties, Training, learn, learn_bytes, learn_parity, token_uses,
+};
 pub use counts::{Counter, OwnedRow, PieceCounts, Row, Sorted, Spilled, Total};
 pub use progress::{Learned, Progress, overflow};

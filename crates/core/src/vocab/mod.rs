@@ -260,6 +260,12 @@ impl Vocab {
         self.tokens.index_of_id(id).map(|index| self.tokens.bytes_at(index))
     }
 
+    /// The index of the token with this id, in id order.
+    #[inline]
+    pub(crate) fn index_of_id(&self, id: u32) -> Option<usize> {
+        self.tokens.index_of_id(id)
+    }
+
     /// The id of a token, if these bytes are one.
     #[must_use]
     pub fn token_id(&self, token: &[u8]) -> Option<u32> {

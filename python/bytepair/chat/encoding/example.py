@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bytepair.model.compiled import CompiledTokenizer
 
     Ints = NDArray[np.int64]
+    Places = NDArray[np.int32] | NDArray[np.int64]
 
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model", "ipython", "observation")
@@ -93,7 +94,8 @@ class ChatExample:
     Attributes:
         input_ids: The ids; int64, shape (n,), like all arrays here except `offsets`.
         labels: The ids of trained tokens, -100 elsewhere. They are not shifted: models shift them.
-        offsets: The start and end of each token in `text`, in characters; shape (n, 2).
+        offsets: The start and end of each token in `text`, in characters; shape (n, 2), int32, or int64 for a text of
+            more than 2 GiB.
         rendered: The text and its spans.
         intervals: The trained spans of `text`: start and end in characters.
         trained: The parts of these spans, each with the reason why it is trained.
@@ -108,7 +110,7 @@ class ChatExample:
 
     input_ids: Ints
     labels: Ints
-    offsets: Ints
+    offsets: Places
     rendered: Rendered
     intervals: tuple[Interval, ...]
     trained: tuple[Trained, ...]
@@ -299,13 +301,13 @@ def turns_of(messages: Sequence[Any], rendered: Rendered, options: ChatOptions) 
     )
 
 
-def located(tok: CompiledTokenizer, text: str, places: Sequence[Interval]) -> tuple[Ints, Ints]:
+def located(tok: CompiledTokenizer, text: str, places: Sequence[Interval]) -> tuple[Ints, Places]:
     """Encode a text with offsets. Added tokens match inside of `places` alone."""
     ids, offsets = _core.locate_trusted(tok, text, list(places))
-    return ids.astype(np.int64), offsets.reshape(-1, 2)
+    return ids, offsets.reshape(-1, 2)
 
 
-def label(offsets: Ints, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints, Ints]:
+def label(offsets: Places, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints, Ints]:
     """The labels, and the indices of labelled tokens only partly inside a trained span."""
     overlap, beyond = labelling.overlapping(offsets, intervals)
     return np.where(overlap, ids, IGNORED), np.flatnonzero(beyond)
@@ -313,7 +315,7 @@ def label(offsets: Ints, ids: Ints, intervals: Sequence[Interval]) -> tuple[Ints
 
 def _arrays(
     tok: CompiledTokenizer, safe: SafeText, intervals: Sequence[Interval], options: ChatOptions
-) -> dict[str, Ints]:
+) -> dict[str, NDArray[Any]]:
     ids, offsets = located(tok, safe.rendered.text, safe.places)
     before, behind = _around(tok, ids, options)
     room = len(ids)
@@ -335,7 +337,7 @@ def _arrays(
         return {"input_ids": kept, "labels": labels, "offsets": places, "straddling": straddling, "dropped": dropped}
     nothing = np.full(len(before) + len(behind), IGNORED, dtype=np.int64)
     end = len(safe.rendered.text)
-    at = np.array([(0, 0)] * len(before) + [(end, end)] * len(behind), dtype=np.int64).reshape(-1, 2)
+    at = np.array([(0, 0)] * len(before) + [(end, end)] * len(behind), dtype=places.dtype).reshape(-1, 2)
     split = len(before)
     return {
         "input_ids": np.concatenate([np.array(before, dtype=np.int64), kept, np.array(behind, dtype=np.int64)]),

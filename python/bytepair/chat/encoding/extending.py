@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bytepair.call.options import Ids
-    from bytepair.chat.encoding.example import Ints
+    from bytepair.chat.encoding.example import Ints, Places
     from bytepair.model.compiled import CompiledTokenizer
 
 
@@ -110,7 +110,7 @@ def extend(
     return extended
 
 
-def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tuple[Ints, str]:
+def _continued(tok: CompiledTokenizer, example: ChatExample, wrote: Ints) -> tuple[Places, str]:
     """The offsets of an example's tokens and of the sampled tokens, and the text of both."""
     if not len(wrote):
         return example.offsets, example.text

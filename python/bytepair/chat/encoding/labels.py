@@ -162,7 +162,7 @@ def joined(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def overlapping(
-    offsets: NDArray[np.int64], intervals: Sequence[Interval]
+    offsets: NDArray[np.int32] | NDArray[np.int64], intervals: Sequence[Interval]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Find the tokens that overlap the trained spans, and those of them only partly inside.
 

@@ -110,6 +110,9 @@ class Turns:
         self._prompted = prompted
         self._end = end
         self._eos = eos
+        # Some templates take parts only.
+        has_parts = all(isinstance(message.get("content"), list) for message in messages if message.get("content"))
+        self._contents = _PROBES[::-1] if has_parts else _PROBES
         self._rows: dict[int | None, list[int]] = {}
         for row, span in enumerate(rendered.outline):
             self._rows.setdefault(span.message, []).append(row)
@@ -298,7 +301,7 @@ class Turns:
         named = {name for name, value in self._messages[number].items() if value}
         # A template may write the reasoning in a content at another place.
         is_whole = not isinstance(content, str) or content.strip() == said.strip()
-        has_only_content = named <= {"role", "name", "content"} and is_whole
+        has_only_content = named <= {"role", "name", "content"} and is_whole and closing == tail.rstrip()
         if not closing or (has_only_content and (len(marks) == 1 if last else gap != tail)):
             return closing, last or closing
         mark = self._end_mark(number)
@@ -314,14 +317,39 @@ class Turns:
         """The mark after an assistant's content, also if others follow; "" without one, None if it cannot be known."""
         role = self._messages[number].get("role")
         if role not in self._marks:
-            before = self._messages[:number]
-            probe = {"role": role, "content": _PROBE}
-            last = self._try([*before, probe], prompt=False)
+            last = self._try_probe(number, role)
             tail = None if last is None else _tail_of(last, number)
-            more = self._try([*before, probe, {"role": "user", "content": _PROBE}], prompt=False)
+            more = self._try_probe(number, role, "user")
             following = None if more is None else _tail_of(more, number)
+            if last and tail and following and _begins_next(last, number, tail, following):
+                following = self._before_header(following)
+                if following is None:
+                    raise TemplateError(
+                        "the template writes the beginning of a turn behind every conversation, so where the turn of "
+                        f"message {number} ends cannot be known",
+                        remedy="pass end_of_turn=, or leave the message out with train_on=",
+                    )
             self._marks[role] = _last_mark(tail, following)
         return self._marks[role]
+
+    def _before_header(self, following: str) -> str | None:
+        """The text between an answer and a message of a user without the header of that; None if it cannot be known.
+
+        The header is what stands before the first message of a conversation, too. A preamble there can end as a turn.
+        """
+        first = self._try_probe(0, "user")
+        spans = () if first is None else first.outline
+        start = next((span.start for span in spans if _is_written(span)), None)
+        if first is None or start is None:
+            return None
+        ours, theirs = _ATOMS.findall(following), _ATOMS.findall(first.text[:start])
+        shared = 0
+        for left, right in zip(reversed(ours), reversed(theirs), strict=False):
+            if left != right:
+                break
+            shared += 1
+        preamble = "".join(theirs[: len(theirs) - shared])
+        return "".join(ours[: len(ours) - shared]) if shared and not _MARKS.sub("", preamble).strip() else None
 
     # The beginning of a turn.
 
@@ -378,7 +406,7 @@ class Turns:
             if not without and (rendered is None or (number == 0 and not rendered.text)):
                 self._probed.add(shape)
             if shape in self._probed:
-                rendered = self._try([{"role": "user", "content": _PROBE}], prompt=not without)
+                rendered = self._try_probe(0, "user", prompt=not without)
             self._prompts[shape, without] = None if rendered is None else _behind_all(rendered)
         return self._prompts[shape, without]
 
@@ -393,9 +421,12 @@ class Turns:
         if own.strip():
             if length > len(prompt) - len(own):
                 return length
-            return _after_prefix(gap, own)
+            found = _after_prefix(gap, own)
+            if found is not None or not (without or "").strip() or not gap.startswith(without or ""):
+                return found
+            # History has all but the prompt, as between a result and the call behind it.
         # Without a prompt, a header is what every answer begins with.
-        probe = self._try([*self._messages[:number], {"role": "assistant", "content": _PROBE}], prompt=False)
+        probe = self._try_probe(number, "assistant")
         if probe is None:
             return None
         rows = [row for row, span in enumerate(probe.outline) if span.message == number]
@@ -412,6 +443,15 @@ class Turns:
     def _is_model(self, number: int) -> bool:
         return self._messages[number].get("role") in MODELS
 
+    def _try_probe(self, number: int, *roles: Any, prompt: bool = False) -> Rendered | None:
+        """The messages up to one, and a letter of each role behind them."""
+        for content in self._contents:
+            messages = [*self._messages[:number], *({"role": role, "content": content} for role in roles)]
+            rendered = self._try(messages, prompt=prompt)
+            if rendered is not None:
+                return rendered
+        return None
+
     def _try(self, messages: Sequence[Any], *, prompt: bool) -> Rendered | None:
         try:
             return self._render(messages, prompt)
@@ -423,9 +463,9 @@ def _top(span: Span) -> str:
     return (span.field or "").split("/", 1)[0]
 
 
-def _is_other_part(one: Span, other: Span) -> bool:
-    """Whether two spans are of different parts of one content."""
-    return "content" == _top(one) == _top(other) and one.field != other.field
+def _ends_empty(one: Span, other: Span) -> bool:
+    """Whether the second span is an empty content behind the reasoning, or another part of one content."""
+    return _top(other) == "content" and one.field != other.field and _top(one) != "tool_calls"
 
 
 def _is_written(span: Span) -> bool:
@@ -438,8 +478,8 @@ def _groups(rendered: Rendered, rows: Sequence[int]) -> list[_Group]:
     spans = rendered.outline
     fields = [row for row in rows if _top(spans[row]) not in _HEADS]
     rows = [row for row in fields if _is_written(spans[row])] or fields[-1:]
-    # What a template writes around an empty part is before the end of the turn, too.
-    if rows and rows[-1] != fields[-1] and _is_other_part(spans[rows[-1]], spans[fields[-1]]):
+    # What a template writes around an empty part, or content, is before the end of the turn, too.
+    if rows and rows[-1] != fields[-1] and _ends_empty(spans[rows[-1]], spans[fields[-1]]):
         rows.append(fields[-1])
     found: list[_Group] = []
     for row in rows:
@@ -521,6 +561,26 @@ def _tail_of(rendered: Rendered, number: int) -> str | None:
     """The text after the content of a message."""
     rows = [row for row, span in enumerate(rendered.outline) if span.message == number and _top(span) not in _HEADS]
     return _behind(rendered, rows[-1]) if rows else None
+
+
+def _begins_next(rendered: Rendered, number: int, tail: str, following: str) -> bool:
+    """Whether the text behind an answer at the end of a conversation goes on with the header of an answer.
+
+    Args:
+        rendered: The conversation.
+        number: The answer.
+        tail: The text behind it.
+        following: The text between it and a user's message.
+    """
+    rest = tail[common(tail, following) :].strip()
+    mark = _MARKS.match(rest)
+    spans = rendered.outline
+    fields = [row for row, span in enumerate(spans) if _is_written(span) and _top(span) not in _HEADS]
+    first = next((row for row in fields if spans[row].message == number), None)
+    if first is None or not rest:
+        return False
+    before = max((spans[row].end for row in fields if row < first), default=0)
+    return (mark[0] if mark else rest) in rendered.text[before : spans[first].start]
 
 
 def _last_mark(tail: str | None, following: str | None) -> str | None:

@@ -11,7 +11,7 @@ from bytepair.chat.rendering.continuing import field_of, tagged, until_tag
 from bytepair.chat.rendering.inputs import TracedInputs
 from bytepair.chat.rendering.spans import Rendered
 from bytepair.chat.template import Template
-from bytepair.chat.traced.values import joined, runs_of
+from bytepair.chat.traced.values import joined_apart
 from bytepair.errors import BytepairError, TemplateError
 
 if TYPE_CHECKING:
@@ -91,11 +91,11 @@ def render(
             runtime.write(len(piece))
             runtime.left -= ELEMENT
             pieces.append(piece)
-        text = joined(pieces)
+        text, runs = joined_apart(pieces)
     except Exception as error:
         line = _line(error.__traceback__, FILE_NAME, program.line)
         raise _explained(error, line) from error
-    rendered = Rendered(str.__str__(text), runs_of(text), program.has_generation, template)
+    rendered = Rendered(text, runs, program.has_generation, template)
     return until_tag(rendered, said) if field else rendered
 
 

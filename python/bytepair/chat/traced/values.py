@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bytepair.chat.limits import ELEMENT, RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bytepair.chat.limits import Budget
 
@@ -174,6 +174,24 @@ def joined(parts: Iterable[str]) -> str:
         [(1, 'the template'), (0, "'content' of message 0"), (1, 'the template')]
     """
     parts = list(parts)
+    runs, plain = _runs_of_all(parts)
+    text = "".join(parts)
+    return text if plain else Text(text, tuple(runs))
+
+
+def joined_apart(parts: Sequence[str]) -> tuple[str, tuple[Run, ...]]:
+    """As `joined`, with the runs beside the text, so that a long text is copied once.
+
+    Example:
+        >>> joined_apart(["<", ">"])[0]
+        '<>'
+    """
+    runs, _ = _runs_of_all(parts)
+    return "".join(parts), tuple(runs)
+
+
+def _runs_of_all(parts: Sequence[str]) -> tuple[list[Run], bool]:
+    """The runs of parts that follow one another, and whether all are the template's."""
     runs: list[Run] = []
     last: TextOrigin | None = None
     plain = True
@@ -194,8 +212,7 @@ def joined(parts: Iterable[str]) -> str:
         else:
             runs += own
         last = runs[-1][1] if runs else None
-    text = "".join(parts)
-    return text if plain else Text(text, tuple(runs))
+    return runs, plain
 
 
 def merged(runs: Iterable[Run]) -> tuple[Run, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bytepair._core import normalize
 from bytepair.check.verify.checklist import Check, quoted
 from bytepair.errors import BytepairError, EncodeError, SpecialTokenError
 from bytepair.model.token_spelling import unknown_id
@@ -44,7 +45,8 @@ def _atomic(tokenizer: Tokenizer, name: str, tokens: list[AddedToken], contents:
         for left, right, expected in cases:
             text = left + token.content + right
             # The leftmost and longest of overlapping tokens is found, which may be another one.
-            if _overlaps(text, len(left), len(token.content), contents, lengths):
+            overlaps = _overlaps(text, len(left), len(token.content), contents, lengths)
+            if overlaps or (token.normalized and _is_made_again(tokenizer, text, token.content)):
                 passed_over += 1
                 continue
             try:
@@ -63,11 +65,22 @@ def _atomic(tokenizer: Tokenizer, name: str, tokens: list[AddedToken], contents:
 
 
 def _are(tokenizer: Tokenizer, ids: list[int], expected: list[int]) -> bool:
-    """Whether these are the ids, but for the space that a normalizer puts in front of every text."""
-    before = ids[: -len(expected)]
-    if not before or ids[-len(expected) :] != expected:
+    """Whether these are the ids, but for the space that a normalizer puts in front of every text, or behind it."""
+    if ids == expected or not tokenizer.spec.normalizers:
         return ids == expected
-    return bool(tokenizer.spec.normalizers) and not tokenizer.decode(before).strip()
+    size = len(expected)
+    at = next((at for at in range(len(ids) - size + 1) if ids[at : at + size] == expected), None)
+    return at is not None and not any(tokenizer.decode(rest).strip() for rest in (ids[:at], ids[at + size :]))
+
+
+def _is_made_again(tokenizer: Tokenizer, text: str, content: str) -> bool:
+    """Whether normalizing makes the content at more places: a space put in front makes a run of spaces longer."""
+    normalized = normalize(tokenizer.spec.normalizers, text)
+
+    def places(text: str) -> int:
+        return sum(text.startswith(content, at) for at in range(len(text)))
+
+    return places(normalized) > places(text)
 
 
 def _overlaps(text: str, start: int, length: int, contents: set[str], lengths: list[int]) -> bool:

@@ -8,6 +8,7 @@ from bytepair.errors import FormatError
 from bytepair.formats import hf_json, hf_stages
 from bytepair.model.checks import check_alphabet
 from bytepair.model.spec import TokenizerSpec
+from bytepair.model.steps import parse_step
 from bytepair.tokenizer import Tokenizer
 
 Json = Any
@@ -52,7 +53,8 @@ def compile_core(
 
 def _load(table: dict[str, Json], *, special_apart: bool) -> TokenizerSpec:
     decoder = table["decoder"]
-    if not isinstance(decoder, dict) or decoder.get("type") != "ByteLevel":
+    steps = hf_stages.read_steps("decoder", decoder)
+    if [parse_step(step)["type"] for step in steps] != ["ByteLevel"]:
         return hf_json.read(table, special_apart=special_apart)
     try:
         spec = hf_json.read(table, special_apart=special_apart)
@@ -65,4 +67,4 @@ def _load(table: dict[str, Json], *, special_apart: bool) -> TokenizerSpec:
         return spec
     # Without a decoder the vocabulary is read as one of characters.
     spec = hf_json.read({**table, "decoder": None}, special_apart=special_apart)
-    return spec.replace(decoders=hf_stages.read_steps("decoder", decoder))
+    return spec.replace(decoders=steps)

@@ -126,7 +126,7 @@ class Component:
         if self._custom is not None:
             base = next(each.__name__ for each in type(self).__mro__ if "_kinds" in vars(each))
             raise FormatError(
-                f"a {base} written in Python cannot be saved, converted or trained with",
+                f"a {base} written in Python cannot be saved or converted",
                 remedy="replace it before, and set it again afterwards",
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count as numbers
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from bytepair.compat.tokenizers.added_tokens import AddedTokens
+    from bytepair.compat.tokenizers.custom import Stages
 
 _BATCH_TEXTS = 1000
 _BATCH_CHARACTERS = 4_000_000
@@ -87,6 +89,22 @@ def count_words(
             done += len(batch)
             phase.tell(done)
     return {piece.decode(): count for piece, _, count, _ in counter.finish().rows()}
+
+
+def count_in_python(
+    stages: Stages, sequences: Iterable[str | bytes], length: int | None, report: Report | None
+) -> dict[str, int]:
+    """As `count_words`, with stages of which some are written in Python."""
+    words: Counter[str] = Counter()
+    with Phase(report, "texts", length) as phase:
+        for row, text in enumerate(sequences):
+            try:
+                whole = text if isinstance(text, str) else text.decode()
+            except UnicodeDecodeError as error:
+                raise EncodeError("the bytes are not UTF-8", row=row, byte=error.start) from error
+            words.update(stages.words(whole))
+            phase.tell(row + 1)
+    return dict(words)
 
 
 def _batches(sequences: Iterable[str | bytes]) -> Iterator[list[str | bytes]]:

@@ -13,13 +13,11 @@ from bytepair.compat.tokenizers.models import Token
 from bytepair.compat.tokenizers.strings import NormalizedString, PreTokenizedString
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from bytepair.compat.tokenizers.normalizers import Normalizer
     from bytepair.compat.tokenizers.pre_tokenizers import PreTokenizer
     from bytepair.compat.tokenizers.rows import Ready, Text
-
-_NO_MODEL = {"type": "WordLevel", "vocab": {"": 0}, "unk_token": ""}
 
 Part = tuple[NormalizedString, "list[Token] | None"]
 
@@ -49,8 +47,10 @@ class Stages:
             for token in added
             if token["normalized"]
         ]
+        free = max((token["id"] for token in added), default=0) + 1
+        no_model = {"type": "WordLevel", "vocab": {"": free}, "unk_token": ""}
         self._finders = [
-            compile_core(_NO_MODEL, [token for token in tokens if token["content"]], {}) if tokens else None
+            compile_core(no_model, [token for token in tokens if token["content"]], {}) if tokens else None
             for tokens in (as_they_are, normalized)
         ]
 
@@ -81,8 +81,18 @@ class Stages:
                 getattr(whole, name).extend(getattr(one, name))
         return whole
 
+    def words(self, text: str) -> Iterator[str]:
+        """The pieces of a text that are no added tokens."""
+        return (piece.normalized for piece, tokens in self._pieces(text)._splits if tokens is None)
+
     def _split(self, text: str) -> PreTokenizedString:
         """A text, tokenized."""
+        made = self._pieces(text)
+        made.tokenize(self._tokenize)
+        return made
+
+    def _pieces(self, text: str) -> PreTokenizedString:
+        """A text, cut into pieces, with tokens for those that are added tokens."""
         parts: list[Part] = []
         first, second = self._finders
         for part, tokens in self._found(first, NormalizedString(text)):
@@ -92,7 +102,6 @@ class Stages:
         made = PreTokenizedString._of(text, parts)
         if self._pre_tokenizer is not None:
             self._pre_tokenizer.pre_tokenize(made)
-        made.tokenize(self._tokenize)
         return made
 
     def _found(self, finder: Any, text: NormalizedString) -> list[Part]:

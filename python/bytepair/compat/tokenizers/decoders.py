@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from bytepair._core import decode_tokens
 from bytepair.compat.tokenizers.components import Component, Inner, Option
@@ -31,13 +31,25 @@ class Decoder(Component):
         Raises:
             FormatError: The decoder is not supported; ``pointer`` names the part.
         """
+        if self._custom is not None:
+            return "".join(self._custom.decode_chain(list(tokens)))
         steps = hf_stages.read_steps("decoder", self._raw())
         return decode_tokens(steps, list(tokens)) if steps else "".join(tokens)
 
     @staticmethod
-    def custom(decoder: Any) -> NoReturn:
-        """Not supported: decoders written in Python."""
-        raise NotImplementedError("Decoder.custom is not supported: decoders run in Rust, without Python")
+    def custom(decoder: Any) -> Decoder:
+        """Make a decoder of an object with a method ``decode_chain(tokens: list[str]) -> list[str]``.
+
+        The text is what the method returns, joined. It runs in Python; a tokenizer with one cannot be saved.
+
+        Example:
+            >>> class Dashes:
+            ...     def decode_chain(self, tokens):
+            ...         return [f"{token}-" for token in tokens]
+            >>> Decoder.custom(Dashes()).decode(["lo", "w"])
+            'lo-w-'
+        """
+        return Decoder._of_object(decoder)
 
 
 class BPEDecoder(Decoder):
@@ -124,6 +136,10 @@ class Sequence(Inner, Decoder):
 
     def __init__(self, decoders_py: list[Decoder]) -> None:
         self._fill(decoders_py)
+        if self._has_custom:
+            raise NotImplementedError(
+                "a Sequence takes no decoder written in Python: call the other decoders in its decode_chain"
+            )
 
 
 def _ids(given: Any) -> list[int]:

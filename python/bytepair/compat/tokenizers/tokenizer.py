@@ -145,20 +145,22 @@ class Tokenizer:
         """The parts apart from the model, as read."""
         return {stage: None if part is None else part._raw() for stage, part in self._parts.items()}
 
-    @property
-    def _has_custom(self) -> bool:
-        """Whether a stage before the model is written in Python."""
-        return any(part is not None and part._has_custom for part in map(self._parts.get, _BEFORE))
+    def _is_python(self, *stages: str) -> bool:
+        """Whether one of these stages is written in Python."""
+        return any(part is not None and part._has_custom for part in map(self._parts.get, stages))
 
-    def _in_python(self) -> Stages:
+    def _in_python(self, added: list[dict[str, Json]]) -> Stages:
         """The stages before the model, run one by one."""
+        normalizer, pre_tokenizer = map(self._parts.get, _BEFORE)
+        return Stages(normalizer, pre_tokenizer, self._model.tokenize, added)  # type: ignore[arg-type]
+
+    def _rows_in_python(self, rows: list[tuple[Any, ...]], *, add: bool) -> list[Encoding]:
         if getattr(self._model, "dropout", None):
             raise NotImplementedError(
                 "dropout with stages written in Python is not supported: set model.dropout to None"
             )
         added = [token for token in self._added.table() if not (self._encode_special_tokens and token["special"])]
-        normalizer, pre_tokenizer = map(self._parts.get, _BEFORE)
-        return Stages(normalizer, pre_tokenizer, self._model.tokenize, added)  # type: ignore[arg-type]
+        return self._in_python(added).rows(self._ready(), rows, add=add)
 
     def _engine(self) -> _Engine:
         """The compiled tokenizer; compiled again only if a part has changed."""
@@ -166,8 +168,9 @@ class Tokenizer:
         changes = Changes.count
         if before is not None and before.changes == changes:
             return before
-        # Stages written in Python run before the core.
-        kept = {stage: part for stage, part in self._parts.items() if not (self._has_custom and stage in _BEFORE)}
+        # Stages written in Python run outside of the core, and so do those between them.
+        outside = [stage for stages in (_BEFORE, ("decoder",)) if self._is_python(*stages) for stage in stages]
+        kept = {stage: part for stage, part in self._parts.items() if stage not in outside}
         parts = {stage: None if part is None else part._raw() for stage, part in kept.items()}
         table = self._model._table
         options = {key: value for key, value in table.items() if key not in ("vocab", "merges")}
@@ -314,10 +317,10 @@ class Tokenizer:
         return spell({"type": "Tokenizer", **table}, most)
 
     def __repr__(self) -> str:
-        return object.__repr__(self) if self._has_custom else self._spell(100)
+        return object.__repr__(self) if self._is_python(*_STAGES) else self._spell(100)
 
     def __str__(self) -> str:
-        return object.__repr__(self) if self._has_custom else self._spell(6)
+        return object.__repr__(self) if self._is_python(*_STAGES) else self._spell(6)
 
     # Vocabulary.
 
@@ -469,8 +472,8 @@ class Tokenizer:
         """
         row = one_input(sequence, pair, boolean("is_pretokenized", is_pretokenized))
         add = boolean("add_special_tokens", add_special_tokens)
-        if self._has_custom:
-            return self._in_python().rows(self._ready(), [row], add=add)[0]
+        if self._is_python(*_BEFORE):
+            return self._rows_in_python([row], add=add)[0]
         return Encoding._later(self._ready().rows([row], add=add)[0])
 
     def encode_batch(
@@ -485,8 +488,8 @@ class Tokenizer:
         """
         rows = batch_input(input, boolean("is_pretokenized", is_pretokenized))
         add = boolean("add_special_tokens", add_special_tokens)
-        if self._has_custom:
-            return self._in_python().rows(self._ready(), rows, add=add)
+        if self._is_python(*_BEFORE):
+            return self._rows_in_python(rows, add=add)
         return [Encoding._later(row) for row in self._ready().rows(rows, add=add, threads=_threads())]
 
     def encode_batch_fast(
@@ -512,13 +515,20 @@ class Tokenizer:
 
     def decode_batch(self, sequences: Iterable[Sequence[int]], skip_special_tokens: bool = True) -> list[str]:
         """Decode rows of ids to texts; unknown ids are left out."""
-        core = self._engine().core
         rows = [list(row) for row in sequences]
+        if self._is_python("decoder"):
+            return [self._decode_in_python(row, skip_special_tokens) for row in rows]
+        core = self._engine().core
         try:
             return core.decode_batch(rows, skip_special_tokens=skip_special_tokens)
         except InvalidIdError:
             known = [[id for id in row if self.id_to_token(id) is not None] for row in rows]
             return core.decode_batch(known, skip_special_tokens=skip_special_tokens)
+
+    def _decode_in_python(self, ids: list[int], skip_special_tokens: bool) -> str:
+        skipped = {id for id, token in self._added.by_id.items() if token.special and skip_special_tokens}
+        tokens = [self.id_to_token(id) for id in ids if id not in skipped]
+        return str(self.decoder.decode([token for token in tokens if token is not None]))
 
     async def async_encode(
         self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True
@@ -567,8 +577,12 @@ class Tokenizer:
     def _train(self, sequences: Iterable[str | bytes], trainer: Trainer | None, length: int | None = None) -> None:
         from bytepair.compat.tokenizers import training  # noqa: PLC0415 (few train)
 
-        parts = self._stages()
-        stages = {name: parts[name] for name in ("normalizer", "pre_tokenizer")}
+        stages: dict[str, Any] | Stages
+        if self._is_python(*_BEFORE):
+            stages = self._in_python(self._added.table())
+        else:
+            parts = map(self._parts.get, _BEFORE)
+            stages = {name: part and part._raw() for name, part in zip(_BEFORE, parts, strict=True)}
         self.add_special_tokens(training.train(self._model, stages, self._added, sequences, trainer, length))
 
 

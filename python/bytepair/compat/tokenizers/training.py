@@ -12,7 +12,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bytepair.compat.tokenizers import models, trainers
-from bytepair.compat.tokenizers.counting import count_words
+from bytepair.compat.tokenizers.counting import count_in_python, count_words
+from bytepair.compat.tokenizers.custom import Stages
 from bytepair.errors import TrainingError
 from bytepair.progress import Report, reporter
 from bytepair.training.counts import Counts
@@ -39,7 +40,7 @@ _MODELS: dict[type[trainers.Trainer], type[models.Model]] = {
 
 def train(  # noqa: PLR0917 (a tokenizer's parts, then the arguments of its method)
     model: Any,
-    stages: dict[str, Any],
+    stages: dict[str, Any] | Stages,
     added: AddedTokens,
     sequences: Iterable[str | bytes],
     given: trainers.Trainer | None,
@@ -49,7 +50,7 @@ def train(  # noqa: PLR0917 (a tokenizer's parts, then the arguments of its meth
 
     Args:
         model: The model.
-        stages: The tokenizer's normalizer and pre-tokenizer as JSON, by these names.
+        stages: The tokenizer's normalizer and pre-tokenizer as JSON, by these names, or as they run in Python.
         added: The tokenizer's added tokens.
         sequences: The texts.
         given: The trainer; None for the model's default one.
@@ -71,7 +72,10 @@ def train(  # noqa: PLR0917 (a tokenizer's parts, then the arguments of its meth
         kind = type(model).__name__
         raise TypeError(f"{type(trainer).__name__} can only train a {wanted.__name__}, not a {kind}")
     report = _report(trainer)
-    words = count_words(stages, added, sequences, length, report)
+    if isinstance(stages, Stages):
+        words = count_in_python(stages, sequences, length, report)
+    else:
+        words = count_words(stages, added, sequences, length, report)
     if isinstance(trainer, trainers.WordLevelTrainer):
         _train_word_level(model, trainer, words)
     elif isinstance(trainer, trainers.UnigramTrainer):

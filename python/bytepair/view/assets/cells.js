@@ -120,6 +120,21 @@
     }
   }
 
+  const sums = (steps) => {
+    let sum = 0;
+    return steps.map((step) => (sum += step));
+  };
+
+  // A picture from its packed form, as `packed` of interactive.py makes it: differences from token to token.
+  bytepair.unpacked = (data) => {
+    for (const tokenizer of data.tokenizers) {
+      tokenizer.starts = sums(tokenizer.starts);
+      tokenizer.ends = tokenizer.ends.map((length, token) => tokenizer.starts[token] + length);
+      tokenizer.pieces = sums(tokenizer.pieces);
+    }
+    return data;
+  };
+
   // The viewer's form of a picture: its text, and a `Row` for each tokenizer.
   bytepair.rows = (data) => {
     const text = data.text;

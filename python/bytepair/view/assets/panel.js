@@ -36,15 +36,15 @@
     return pairs.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)));
   }
 
-  // Elements: the facts, and the merges that make it, if any.
-  bytepair.panel = (rows, row, token) => {
+  // Elements: the facts, with an action on the token or "", and the merges that make it, if any.
+  bytepair.panel = (rows, row, token, action) => {
     const facts = row.facts(token);
     const kind = facts.special ? " special" : facts.added ? " added" : "";
     const spelled = make("span", { class: `t ${bytepair.colour(token)}${kind}` }, spell(facts.hex, MOST_SPELLED));
     const where = rows.length > 1 ? make("span", { class: "where" }, line(row.name)) : "";
     const what = make(
       "div", { class: "what", tabindex: 0, role: "region", "aria-label": "Facts" },
-      make("p", { class: "spelled" }, spelled, where), make("dl", {}, ...known(row, token)),
+      make("div", { class: "spelled" }, spelled, where, action), make("dl", {}, ...known(row, token)),
     );
     const tree = bytepair.tree(row.vocabulary, row.ids[token]);
     if (!tree) return [what];

@@ -12,6 +12,8 @@
     "\tdef encode(self, text: str) -> list[int]: ...\n";
   // A request older than this is abandoned for a newer one.
   const PATIENCE = 1000;
+  // The counts of a text of more bytes are requested before its tokens.
+  const LONG = 20000;
 
   const text = at("text");
   let offers = firstOffers;
@@ -89,19 +91,19 @@
     }
     const question = { stop: new AbortController(), since: performance.now() };
     asking = question;
+    const body = JSON.stringify({
+      text: request.text,
+      tokenizers: chosen,
+      special: at("special").checked ? "allow" : "text",
+    });
+    const headers = { "Content-Type": "application/json" };
+    const send = (path) => ask(path, { method: "POST", headers, body, signal: question.stop.signal });
     try {
-      const found = await ask("api/picture", {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({
-          text: request.text,
-          tokenizers: chosen,
-          special: at("special").checked ? "allow" : "text",
-        }),
-        signal: question.stop.signal,
-      });
+      let found = await send(request.size > LONG ? "api/counts" : "api/picture");
       setFault("text", "");
-      show(found, request);
+      showCounts(found, request);
+      if (request.size > LONG && !isStale && tokensOf(found) <= limits.tokens) found = await send("api/picture");
+      if (found.picture || tokensOf(found) > limits.tokens) showTokens(found.picture);
       // A long text is not sent at every key.
       pause = Math.min(600, Math.max(40, performance.now() - question.since));
     } catch (error) {
@@ -122,12 +124,17 @@
     at("view").removeAttribute("aria-busy");
   }
 
-  function show(found, request) {
+  const tokensOf = (found) => Object.values(found.counts).reduce((sum, { tokens }) => sum + tokens, 0);
+
+  function showTokens(picture) {
+    at("view").hidden = !picture;
+    at("too-many").hidden = Boolean(picture);
+    if (picture && viewer) viewer.update(bytepair.unpacked(picture));
+    else if (picture) viewer = bytepair.show(at("view"), bytepair.unpacked(picture), { brief: true });
+  }
+
+  function showCounts(found, request) {
     answer = { ...found, ...request };
-    at("view").hidden = !found.picture;
-    at("too-many").hidden = Boolean(found.picture);
-    if (found.picture && viewer) viewer.update(found.picture);
-    else if (found.picture) viewer = bytepair.show(at("view"), found.picture, {});
     for (const [key, { fingerprint }] of Object.entries(found.counts)) {
       if (expected.has(key) && !fingerprint.startsWith(expected.get(key))) {
         const name = nameOf(key);
@@ -169,8 +176,6 @@
   }
 
   // Tokenizers.
-  const ORIGINS = { given: "", encoding: "", demo: "trained on Python’s manual", upload: "uploaded" };
-
   function list() {
     const focused = at("offers").contains(document.activeElement) ? document.activeElement.value : null;
     const boxes = offers.map((offer) => {
@@ -179,8 +184,8 @@
         type: "checkbox", value: offer.key, checked: isChosen, disabled: !isChosen && chosen.length >= limits.at_once,
         change: (event) => choose(offer.key, event.target.checked),
       });
-      const origin = ORIGINS[offer.origin];
-      return make("label", { class: "choice" }, box, make("span", {}, offer.name, " "), origin ? make("small", {}, origin) : "");
+      const name = make("span", {}, offer.name, " ", offer.note ? make("small", {}, offer.note) : "");
+      return make("label", { class: "choice" }, box, name);
     });
     at("offers").replaceChildren(...boxes);
     // The checkbox that had the focus was replaced.
@@ -356,7 +361,6 @@
     `More than ${number(limits.tokens)} tokens are counted but not shown: use bytepair view --html for a page.`;
   text.addEventListener("input", changed);
   at("special").addEventListener("change", changed);
-  at("controls").addEventListener("submit", (event) => event.preventDefault());
 
   restore().then((isRestored) => {
     if (!isRestored && !text.value) text.value = SAMPLE;

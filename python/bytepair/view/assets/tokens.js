@@ -24,15 +24,18 @@
       this.root = root;
       this.head = make("div");
       this.columns = make("div", { class: "columns" });
-      this.status = make("span", { class: "status", role: "status" });
+      this.isBrief = options.brief === true;
+      this.status = make("p", { class: "status", role: "status" });
       this.differences = make("span", { class: "differences" });
       this.help = this.#help();
       this.legend = make("p", { class: "legend" });
       this.dock = make("section", { class: "dock", "aria-label": "The token" });
       root.classList.add("viewer");
       const skip = button("To the tokens", () => this.lists[0].focus(), { class: "skip" });
+      const notes = [this.legend, this.help];
       root.replaceChildren(
-        skip, this.head, this.#tools(options), this.legend, this.help, this.columns, this.dock,
+        skip, this.head, this.#tools(options), this.status,
+        ...(this.isBrief ? [this.columns, ...notes] : [...notes, this.columns]), this.dock,
       );
       this.near = new IntersectionObserver((entries) => this.#come(entries), { rootMargin: "1000px 0px" });
       this.columns.addEventListener("pointerover", (event) => event.pointerType === "touch" || this.#hover(event));
@@ -97,13 +100,12 @@
         },
       });
       return make(
-        "div", { class: "tools" },
+        "div", { class: "tools slide" },
         make("span", { class: "layers", role: "group", "aria-label": "Layers" }, ...layers),
         make("span", { role: "search" }, this.search, button("Find", () => this.#find(1))),
         this.differences,
         button("Copy ids", () => this.#copy(), { title: "The ids of the selection, or all ids" }),
         options.theme === false ? "" : button("Light or dark", turn),
-        this.status,
       );
     }
 
@@ -152,7 +154,7 @@
         const many = make("span", { class: "kind" }, count(list.row.ids.length, "token"));
         return make("section", {}, make("h2", {}, line(list.row.name), many), list);
       });
-      this.columns.replaceChildren(...(this.rows.length > 1 ? sections : this.lists));
+      this.columns.replaceChildren(...(this.rows.length > 1 || this.isBrief ? sections : this.lists));
       this.#fillWindow();
       // A screen reader ignores a list without options.
       for (const { blocks } of this.rows) if (blocks.length) this.#fill(blocks[0]);
@@ -317,9 +319,8 @@
     }
 
     #describe(row, token) {
-      const parts = bytepair.panel(this.rows, row, token);
-      if (this.#pinned) parts.push(button("Unpin", () => this.#unpin(), { class: "go", title: "Escape" }));
-      this.dock.replaceChildren(...parts);
+      const unpin = this.#pinned ? button("Unpin", () => this.#unpin(), { title: "Escape" }) : "";
+      this.dock.replaceChildren(...bytepair.panel(this.rows, row, token, unpin));
       const tree = this.dock.querySelector(".tree");
       if (tree) tree.scrollLeft = tree.firstChild.middle - tree.clientWidth / 2;
     }

@@ -1,15 +1,6 @@
-// A page of one picture: its data are differences from token to token, without default values.
+// A page of one picture.
 (() => {
   "use strict";
-  const sums = (steps) => {
-    let sum = 0;
-    return steps.map((step) => (sum += step));
-  };
-  const picture = JSON.parse(document.getElementById("data").textContent);
-  for (const tokenizer of picture.tokenizers) {
-    tokenizer.starts = sums(tokenizer.starts);
-    tokenizer.ends = tokenizer.ends.map((length, token) => tokenizer.starts[token] + length);
-    tokenizer.pieces = sums(tokenizer.pieces);
-  }
-  globalThis.bytepair.show(document.getElementById("view"), picture);
+  const { show, unpacked } = globalThis.bytepair;
+  show(document.getElementById("view"), unpacked(JSON.parse(document.getElementById("data").textContent)));
 })();

@@ -1,4 +1,4 @@
-"""The playground's server: the page, offers, uploads, and pictures of texts. It keeps no text.
+"""The playground's server: the page, offers, uploads, counts and pictures of texts. It keeps no text.
 
 Each answer except the page is JSON; an error is ``{"error": {"what", "where", "remedy"}}``.
 """
@@ -24,7 +24,7 @@ from bytepair.view.interactive import SCRIPTS, STYLES
 from bytepair.view.page import asset, page
 from bytepair.view.playground import reading, uploads
 from bytepair.view.playground.guard import CLOSED, Guard, refusal
-from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, PictureRequest, error_data, pictured
+from bytepair.view.playground.pictured import MOST_AT_ONCE, MOST_TOKENS, PictureRequest, counted, error_data, pictured
 from bytepair.view.playground.shelf import MOST_UPLOADS, Shelf
 from bytepair.view.playground.working import BusyError, Workers
 
@@ -95,6 +95,7 @@ class Playground:
             Route("/", self._page),
             Route("/api/tokenizers", _answered(self._offers), methods=["GET"]),
             Route("/api/tokenizers", _answered(self._upload), methods=["POST"]),
+            Route("/api/counts", _answered(self._counts), methods=["POST"]),
             Route("/api/picture", _answered(self._picture), methods=["POST"]),
         ]
         inner = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page})
@@ -137,7 +138,13 @@ class Playground:
     def _said_offers(self) -> list[dict[str, str]]:
         return [offer._asdict() for offer in self._shelf.offers()]
 
+    async def _counts(self, request: Request) -> Response:
+        return await self._made(request, lambda wanted: counted(self._shelf, wanted))
+
     async def _picture(self, request: Request) -> Response:
+        return await self._made(request, lambda wanted: pictured(self._shelf, wanted))
+
+    async def _made(self, request: Request, make: Callable[[PictureRequest], bytes]) -> Response:
         _check_type(request, "application/json")
         wanted = _wanted(await self._body(request, _MOST_OF_REQUEST, f"a text may have {self._text_limit:,} bytes"))
         size = len(wanted.text.encode("utf-8", "surrogatepass"))
@@ -146,7 +153,7 @@ class Playground:
                 f"the text has {size:,} bytes, more than {self._text_limit:,}",
                 remedy="use less text, or bytepair view and bytepair count for files",
             )
-        made = await self._workers.run(lambda: pictured(self._shelf, wanted))
+        made = await self._workers.run(lambda: make(wanted))
         return Response(made, media_type="application/json")
 
     async def _upload(self, request: Request) -> Response:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import PLACES, BytepairError
+from bytepair.view.interactive import packed
 from bytepair.view.pictures import picture
 
 if TYPE_CHECKING:
@@ -42,26 +43,40 @@ class EncodableText(NamedTuple):
     tokens: int
 
 
-def pictured(shelf: Shelf, wanted: PictureRequest) -> bytes:
-    """JSON: the number of tokens with each tokenizer, their picture, and the errors of others.
+def counted(shelf: Shelf, wanted: PictureRequest) -> bytes:
+    """JSON: the number of tokens with each tokenizer, and the errors of others; ``picture`` is null.
 
     A tokenizer that cannot be loaded, or that cannot encode the text, does not affect the others.
 
     Raises:
         BytepairError: The text cannot be encoded with any of them.
     """
+    return _answer(*_tried(shelf, wanted), None)
+
+
+def pictured(shelf: Shelf, wanted: PictureRequest) -> bytes:
+    """JSON as `counted`, with the packed picture if it has at most `MOST_TOKENS` tokens."""
+    able, failed = _tried(shelf, wanted)
+    made = None
+    if sum(one.tokens for one in able.values()) <= MOST_TOKENS:
+        named = [(one.name, one.tokenizer) for one in able.values()]
+        made = packed(picture(named, wanted.text, special=wanted.special).as_dict())
+    return _answer(able, failed, made)
+
+
+def _answer(able: dict[str, EncodableText], failed: dict[str, BytepairError], picture: dict[str, Any] | None) -> bytes:
+    counts = {key: {"tokens": one.tokens, "fingerprint": one.tokenizer.fingerprint} for key, one in able.items()}
+    faults = {key: error_data(error) for key, error in failed.items()}
+    return json.dumps({"counts": counts, "faults": faults, "picture": picture}, separators=(",", ":")).encode()
+
+
+def _tried(shelf: Shelf, wanted: PictureRequest) -> tuple[dict[str, EncodableText], dict[str, BytepairError]]:
     tried = {key: _try(shelf, key, wanted) for key in wanted.tokenizers}
     able = {key: found for key, found in tried.items() if isinstance(found, EncodableText)}
     failed = {key: found for key, found in tried.items() if isinstance(found, BytepairError)}
     if failed and not able:
         raise next(iter(failed.values()))
-    counts = {key: {"tokens": one.tokens, "fingerprint": one.tokenizer.fingerprint} for key, one in able.items()}
-    made = None
-    if sum(one.tokens for one in able.values()) <= MOST_TOKENS:
-        named = [(one.name, one.tokenizer) for one in able.values()]
-        made = picture(named, wanted.text, special=wanted.special).as_dict()
-    faults = {key: error_data(error) for key, error in failed.items()}
-    return json.dumps({"counts": counts, "faults": faults, "picture": made}, separators=(",", ":")).encode()
+    return able, failed
 
 
 def _try(shelf: Shelf, key: str, wanted: PictureRequest) -> EncodableText | BytepairError:

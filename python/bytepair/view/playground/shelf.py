@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bytepair.drawing.characters import show_line
 from bytepair.errors import FormatError
-from bytepair.formats.encodings import ENCODINGS
+from bytepair.formats.encodings import ENCODINGS, models_of
 from bytepair.formats.fetching import is_stored
 from bytepair.resolver import get_encoding
 from bytepair.view.playground.demo import demo
@@ -24,6 +24,7 @@ MOST_UPLOADS = 8
 """The most uploads that are kept: those used last."""
 
 _MOST_OF_NAME = 60
+_MOST_OF_MODELS = 2
 _NEWEST = "o200k_base"
 
 
@@ -34,11 +35,13 @@ class Offer(NamedTuple):
         key: Its key in requests and shared links.
         name: Its name on the page.
         origin: ``"given"``, ``"encoding"``, ``"demo"`` or ``"upload"``. Only uploads cannot be shared.
+        note: Words about it: the models that use an encoding, or where it is from.
     """
 
     key: str
     name: str
     origin: str
+    note: str
 
 
 class Shelf:
@@ -55,12 +58,14 @@ class Shelf:
         self._loaded = dict(given)
         self._loaders: dict[str, Callable[[], Tokenizer]] = {}
         self._locks: dict[str, Lock] = {}
-        self._offers = [Offer(name, show_line(name, _MOST_OF_NAME), "given") for name in given]
+        self._offers = [Offer(name, show_line(name, _MOST_OF_NAME), "given", _models(name)) for name in given]
         for name in ENCODINGS:
             if name not in given and is_stored(name, folder=encodings):
-                self._add_later(Offer(name, name, "encoding"), partial(get_encoding, name, folder=encodings))
+                self._add_later(
+                    Offer(name, name, "encoding", _models(name)), partial(get_encoding, name, folder=encodings)
+                )
         if not given:
-            self._add_later(Offer("demo", "demo", "demo"), demo)
+            self._add_later(Offer("demo", "demo", "demo", "trained on Python’s manual"), demo)
         self._uploads: OrderedDict[str, tuple[int, Offer, Tokenizer]] = OrderedDict()
         self._uploaded = 0
 
@@ -93,7 +98,7 @@ class Shelf:
             self._uploaded += 1
             while f"upload:{self._uploaded}" in self._loaded:  # A tokenizer may have this name.
                 self._uploaded += 1
-            offer = Offer(f"upload:{self._uploaded}", shown, "upload")
+            offer = Offer(f"upload:{self._uploaded}", shown, "upload", "uploaded")
             self._uploads[offer.key] = (self._uploaded, offer, tokenizer)
             while len(self._uploads) > MOST_UPLOADS:
                 self._uploads.popitem(last=False)
@@ -120,3 +125,7 @@ class Shelf:
                 if key not in self._loaded:
                     self._loaded[key] = self._loaders[key]()
         return name, self._loaded[key]
+
+
+def _models(encoding: str) -> str:
+    return ", ".join([model for model in models_of(encoding) if model != encoding][:_MOST_OF_MODELS])

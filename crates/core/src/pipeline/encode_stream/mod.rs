@@ -112,7 +112,7 @@ impl EncodeStream {
         if self.text.len() < self.least {
             return Ok(());
         }
-        if let Some(cut) = self.cut(tokenizer, policy, near) {
+        if let Some(cut) = last_cut(tokenizer, policy, &self.text, near) {
             self.encode(cut, encode)?;
         }
         self.least = self.text.len() + self.text.len().max(LEAST_MORE);
@@ -171,14 +171,6 @@ impl EncodeStream {
         Ok(())
     }
 
-    /// The last place in the last `near` bytes where the text may be cut for any continuation.
-    fn cut(&self, tokenizer: &Tokenizer, policy: Policy, near: usize) -> Option<usize> {
-        let cuts = Cuts::new(tokenizer, policy);
-        // An added token that begins further right could continue in later text.
-        let end = boundary(&self.text, self.text.len().saturating_sub(cuts.longest_added()));
-        cuts.last(&self.text, boundary(&self.text, end.saturating_sub(near))..end)
-    }
-
     /// Encodes the beginning of the text and lets go of it.
     fn encode(&mut self, end: usize, encode: impl FnOnce(&str, bool) -> Result<()>) -> Result<()> {
         let text = &self.text[..end];
@@ -190,8 +182,16 @@ impl EncodeStream {
     }
 }
 
+/// The last place in the last `near` bytes where a text may be cut for any continuation.
+pub(crate) fn last_cut(tokenizer: &Tokenizer, policy: Policy, text: &str, near: usize) -> Option<usize> {
+    let cuts = Cuts::new(tokenizer, policy);
+    // An added token that begins further right could continue in later text.
+    let end = boundary(text, text.len().saturating_sub(cuts.longest_added()));
+    cuts.last(text, boundary(text, end.saturating_sub(near))..end)
+}
+
 /// Encodes a text, or one that goes on where another one ended.
-pub(super) fn walk(
+pub(crate) fn walk(
     tokenizer: &Tokenizer,
     policy: Policy,
     text: &str,

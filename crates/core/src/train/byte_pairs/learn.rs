@@ -127,7 +127,7 @@ pub(super) struct Trainer<'a> {
 /// ```
 /// use bytepair_core::train::{Alphabet, PieceCounts, Progress, Settings, Ties, learn};
 /// let counts = PieceCounts::of([(&b"aaab"[..], 2)])?;
-/// let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
+/// let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX, max_words: usize::MAX };
 /// let trained = learn(&counts, &Alphabet::raw_bytes(), &settings, &[], 1, &Progress::default())?;
 /// let pairs: Vec<_> = trained.merges.iter().map(|merge| (merge.left, merge.right, merge.count)).collect();
 /// assert_eq!(pairs, [(97, 97, 4), (97, 98, 2), (256, 257, 2)]);

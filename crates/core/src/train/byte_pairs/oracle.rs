@@ -65,8 +65,14 @@ fn oracle(counts: &PieceCounts, alphabet: &Alphabet, settings: &Settings) -> Tra
         }
         let bytes = |pair: (u32, u32)| (tokens[pair.0 as usize].clone(), tokens[pair.1 as usize].clone());
         let length = |pair: (u32, u32)| tokens[pair.0 as usize].len() + tokens[pair.1 as usize].len();
+        let words_of = |pair: (u32, u32)| {
+            let token = [&*tokens[pair.0 as usize], &tokens[pair.1 as usize]].concat();
+            token.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count()
+        };
         let may = found.into_iter().filter(|&(pair, (count, _))| {
-            count >= settings.min_frequency.max(1) && length(pair) <= settings.max_token_length
+            count >= settings.min_frequency.max(1)
+                && length(pair) <= settings.max_token_length
+                && words_of(pair) <= settings.max_words
         });
         let Some((pair, (count, _))) = may.max_by(|(a, (many, first)), (b, (more, then))| {
             many.cmp(more).then_with(|| match settings.ties {
@@ -95,7 +101,7 @@ fn oracle(counts: &PieceCounts, alphabet: &Alphabet, settings: &Settings) -> Tra
 }
 
 fn random_counts(random: &mut Random) -> PieceCounts {
-    let letters = &b"abc"[..=random.below(3)];
+    let letters = &random.pick(&[b"abc", b"ab "])[..=random.below(3)];
     let (words, longest, most) = (1 + random.below(8), random.pick(&[5, 9, 40]), random.pick(&[1, 4, 30]));
     let mut counts = Counter::new(None);
     for _ in 0..words {
@@ -121,6 +127,7 @@ fn random_settings(random: &mut Random) -> (Alphabet<'static>, Settings) {
         ties: random.pick(&ALL_TIES),
         min_frequency: random.below(5) as u64,
         max_token_length: random.pick(&[usize::MAX, usize::MAX, 2, 3, 7]),
+        max_words: random.pick(&[usize::MAX, usize::MAX, 0, 1, 2, 4]),
     };
     (alphabet, settings)
 }
@@ -191,8 +198,10 @@ fn some_text() -> PieceCounts {
 fn every_number_of_threads_gives_the_same() {
     let counts = some_text();
     for ties in ALL_TIES {
-        let case =
-            (Alphabet::raw_bytes(), Settings { merges: 1_500, ties, min_frequency: 2, max_token_length: usize::MAX });
+        let case = (
+            Alphabet::raw_bytes(),
+            Settings { merges: 1_500, ties, min_frequency: 2, max_token_length: usize::MAX, max_words: usize::MAX },
+        );
         let one =
             learn_all(&counts, &case, &[], (1, Tuning { batch: 1, floor_divisor: u64::MAX, ..Tuning::default() }));
         let one = one.unwrap();
@@ -207,7 +216,13 @@ fn every_number_of_threads_gives_the_same() {
 }
 
 fn raw(merges: usize) -> (Alphabet<'static>, Settings) {
-    let settings = Settings { merges, ties: Ties::LowestIds, min_frequency: 1, max_token_length: usize::MAX };
+    let settings = Settings {
+        merges,
+        ties: Ties::LowestIds,
+        min_frequency: 1,
+        max_token_length: usize::MAX,
+        max_words: usize::MAX,
+    };
     (Alphabet::raw_bytes(), settings)
 }
 

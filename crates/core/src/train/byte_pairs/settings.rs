@@ -39,4 +39,6 @@ pub struct Settings {
     pub min_frequency: u64,
     /// Longer tokens, in bytes, are not made.
     pub max_token_length: usize,
+    /// Tokens of more words, runs of bytes that are not white space of ASCII, are not made.
+    pub max_words: usize,
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::train::byte_pairs::settings::{Settings, Ties};
+use crate::train::byte_pairs::words::Words;
 
 /// The properties of each symbol.
 #[derive(Debug)]
@@ -15,6 +16,9 @@ pub(super) struct Symbols {
     /// Its length in symbols of the alphabet.
     pub(super) widths: Vec<u32>,
     pub(super) max_token_length: usize,
+    /// Its words; only where their number is limited.
+    words: Vec<Words>,
+    max_words: usize,
     /// Bytes that no merge may make.
     pub(super) taken: HashSet<Box<[u8]>>,
     /// Whether a pair was met that would make such bytes.
@@ -29,6 +33,8 @@ impl Symbols {
             lengths: alphabet.iter().map(Vec::len).collect(),
             widths: vec![1; alphabet.len()],
             max_token_length: settings.max_token_length,
+            words: alphabet.iter().filter(|_| settings.max_words < usize::MAX).map(|token| Words::of(token)).collect(),
+            max_words: settings.max_words,
             taken,
             met_taken: AtomicBool::new(false),
         }
@@ -38,10 +44,13 @@ impl Symbols {
         self.widths.len()
     }
 
-    /// Whether a pair may merge: its token is short enough, and not one that there is.
+    /// Whether a pair may merge: its token is short enough, of few enough words, and not one that there is.
     pub(super) fn fits(&self, left: u32, right: u32) -> bool {
         let (left, right) = (left as usize, right as usize);
         if self.lengths[left] + self.lengths[right] > self.max_token_length {
+            return false;
+        }
+        if self.max_words < usize::MAX && self.words[left].followed_by(self.words[right]).number > self.max_words {
             return false;
         }
         let is_taken =
@@ -57,6 +66,9 @@ impl Symbols {
         if let (Some(start), Some(end)) = (self.bytes.get(left), self.bytes.get(right)) {
             let token = [&**start, end].concat().into();
             self.bytes.push(token);
+        }
+        if let (Some(&start), Some(&end)) = (self.words.get(left), self.words.get(right)) {
+            self.words.push(start.followed_by(end));
         }
         self.lengths.push(self.lengths[left] + self.lengths[right]);
         self.widths.push(self.widths[left] + self.widths[right]);

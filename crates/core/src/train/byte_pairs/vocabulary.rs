@@ -82,7 +82,13 @@ mod tests {
         let parts = Parts::of(vocab);
         let tokenizer = Tokenizer::new(parts).unwrap();
         let counts = PieceCounts::of([(&b"abca"[..], 4), (b"abc", 4)]).unwrap();
-        let settings = Settings { merges: 9, ties: Ties::LowestIds, min_frequency: 2, max_token_length: usize::MAX };
+        let settings = Settings {
+            merges: 9,
+            ties: Ties::LowestIds,
+            min_frequency: 2,
+            max_token_length: usize::MAX,
+            max_words: usize::MAX,
+        };
         let progress = Progress::default();
         let trained = learn(&counts, &Alphabet::Tokens(&tokenizer), &settings, &[], 1, &progress).unwrap();
         assert_eq!(trained.alphabet, tokens);

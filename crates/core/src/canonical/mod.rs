@@ -1,0 +1,324 @@
+//! Which sequences of ids begin the encoding of some text, and which ids go on with it.
+//!
+//! T is the encoding in which added tokens are text. A sequence is *live* if T(x) begins with it for some text x. It need not
+//! be a whole encoding: its last bytes may be a part of a character, and its last piece may end only with text to come.
+//!
+//! # How it is decided
+//!
+//! T(x) is made of the tokens of each piece of x, and (`merge::fit`) the tokens of a piece are its encoding exactly if each
+//! two neighbours fit, unless the piece is a token that is taken whole. So a sequence begins T(x) exactly if
+//!
+//! - no token crosses an end of a piece of x,
+//! - neighbours within a piece fit, and no piece of several tokens is one that is taken whole.
+//!
+//! Where pieces end depends on the text to come. `State` holds all that matters of it: the scan of the piece that is open, and
+//! for the case that it turns out to have ended before, the scan of the next piece, and so on (`scans`). So whether more
+//! tokens can follow is a question about states and last tokens alone, of which there are finitely many: a state is live if
+//! the text may end there, or if a token leads to a live one.
+//!
+//! Source: for prefixes of encodings and covers, Vieira et al., "From Language Models over Tokens to Language Models over
+//! Characters", 2024; for canonical sequences of byte pairs, Berglund and van der Merwe, "Formalizing BPE Tokenization",
+//! 2023. That the ends of pieces are followed as well, so that a sequence is live for the tokenizer and not for its merges
+//! alone, is bytepair's.
+
+mod cover;
+mod fitting;
+mod heal;
+mod masks;
+mod scans;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use self::cover::{Cover, Stem};
+use self::fitting::Partners;
+pub use self::heal::Healing;
+use self::masks::Masks;
+use self::scans::{Key, State, Token, Way, Ways, has_way};
+use crate::error::{Error, Kind, Result};
+use crate::interrupt;
+use crate::merge::{FitBuffers, fit};
+use crate::pipeline::Tokenizer;
+use crate::split::States;
+use crate::trie::Trie;
+use crate::vocab::{NONE, Vocab};
+
+/// Ids of a larger vocabulary would need masks of more than 8 MB.
+const MOST_IDS: u64 = 1 << 26;
+
+/// Answers about states that are kept.
+const MOST_ANSWERS: usize = 1 << 16;
+
+/// What a tokenizer's live sequences are decided by: made once for a tokenizer, shared by threads.
+pub struct Canonical {
+    /// The tokens by their index in the vocabulary.
+    trie: Trie,
+    /// Whether merging the bytes of each token makes it.
+    made: Vec<bool>,
+    /// Whether a piece that is a token is always that token, and some are not made by merging.
+    has_wholes: bool,
+    partners: Partners,
+    masks: Mutex<Masks>,
+    /// Whether states after a last token are live, of those that a text cannot end in.
+    answers: Mutex<HashMap<(Key, u32), bool>>,
+    /// Whether some text can follow, whatever its tokens.
+    ways: Mutex<HashMap<Ways, bool>>,
+}
+
+/// What a call reads: the tokenizer's parts, and buffers.
+struct Reader<'a> {
+    of: &'a Canonical,
+    vocab: &'a Vocab,
+    states: States<'a>,
+    buffers: FitBuffers,
+}
+
+fn open<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics with the lock held; what is kept there is right in any case.
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn refused(what: &str) -> Error {
+    Error::new(Kind::Format, format!("no exact statement about canonical ids is known with {what}"))
+        .remedy("use a tokenizer whose tokens are bytes, with at most one split pattern and no normalizer")
+}
+
+fn states(tokenizer: &Tokenizer) -> Result<States<'_>> {
+    let steps = tokenizer.segmenter().steps();
+    if !tokenizer.is_byte_level() {
+        return Err(refused("tokens that are spelled in characters"));
+    }
+    if !steps.normalizers.is_empty() {
+        return Err(refused("a normalizer"));
+    }
+    if steps.prefix_space || !steps.pre_tokenizers.is_empty() {
+        return Err(refused(if steps.prefix_space { "a prefix space" } else { "a pre-tokenizer" }));
+    }
+    match &steps.patterns[..] {
+        [] => Ok(States::WHOLE),
+        [pattern] => {
+            pattern.states().ok_or_else(|| refused("a split pattern that is no automaton over every character"))
+        }
+        _ => Err(refused("several split patterns")),
+    }
+}
+
+impl Canonical {
+    /// Reads the vocabulary of a tokenizer.
+    ///
+    /// # Errors
+    /// `Format`, naming what an exact answer is not known for: tokens of characters, normalizers, a prefix space,
+    /// pre-tokenizers, several split patterns, or one that is not run by the automaton; `Limit`, if an id is too large for masks.
+    ///
+    /// Time: that of sorting the tokens.
+    pub fn new(tokenizer: &Tokenizer) -> Result<Self> {
+        states(tokenizer)?;
+        if tokenizer.vocab_size() > MOST_IDS {
+            return Err(Error::new(
+                Kind::Limit,
+                format!("an id is above {MOST_IDS}, so that masks would be too large"),
+            ));
+        }
+        let vocab = tokenizer.vocab();
+        let trie = Trie::new((0..vocab.len()).map(|index| (vocab.token_at(index), index as u32)).collect());
+        let mut buffers = FitBuffers::default();
+        let mut made = Vec::with_capacity(vocab.len());
+        for index in 0..vocab.len() {
+            interrupt::check()?;
+            let symbol = vocab.rules().symbol(index);
+            made.push(symbol != NONE && fit(vocab, NONE, symbol, &mut buffers));
+        }
+        let has_wholes = vocab.takes_all_whole() && made.contains(&false);
+        let partners = Partners::new(vocab);
+        let (masks, answers, ways) = (Mutex::new(Masks::default()), Mutex::default(), Mutex::default());
+        Ok(Self { trie, made, has_wholes, partners, masks, answers, ways })
+    }
+
+    fn reader<'a>(&'a self, tokenizer: &'a Tokenizer) -> Result<Reader<'a>> {
+        let states = states(tokenizer)?;
+        Ok(Reader { of: self, vocab: tokenizer.vocab(), states, buffers: FitBuffers::default() })
+    }
+
+    /// Whether two tokens, by index, are the encoding of their bytes.
+    fn fits(&self, vocab: &Vocab, left: u32, right: u32, buffers: &mut FitBuffers) -> bool {
+        let [left, right] = [left as usize, right as usize];
+        let symbol = |index| vocab.rules().symbol(index);
+        self.made[left] && self.made[right] && fit(vocab, symbol(left), symbol(right), buffers)
+    }
+
+    /// The tokens that can follow some ids: bit `id % 32` of word `id / 32` is set if some text's encoding begins with
+    /// the ids and this one, and if that text begins with the bytes of the ids and `prefix`. Added tokens can follow where the
+    /// text may end, and there is no prefix. No bit is set if no encoding begins with the ids.
+    ///
+    /// # Errors
+    /// `InvalidId`.
+    ///
+    /// Time: linear in the ids, and in the vocabulary for the first mask after a last token or a state.
+    pub fn next_mask(&self, tokenizer: &Tokenizer, ids: &[u32], prefix: &[u8]) -> Result<Vec<u32>> {
+        let mut reader = self.reader(tokenizer)?;
+        let mut mask = vec![0; tokenizer.vocab_size().div_ceil(32) as usize];
+        let set = |id: u32| mask[id as usize / 32] |= 1 << (id % 32);
+        let Some(state) = reader.state_after(tokenizer, ids)? else { return Ok(mask) };
+        if !prefix.is_empty() {
+            let cover = reader.cover_from(&state, prefix)?;
+            cover.iter().flat_map(Stem::firsts).copied().for_each(set);
+            return Ok(mask);
+        }
+        if state.may_stop(reader.states) {
+            let is_no_text = |id: &u32| reader.vocab.index_of_id(*id).is_none();
+            tokenizer.added().iter().map(|token| token.id).filter(is_no_text).for_each(set);
+        }
+        reader.add_mask(&state, &mut mask)?;
+        Ok(mask)
+    }
+
+    /// Whether some text's encoding begins with these ids.
+    ///
+    /// # Errors
+    /// `InvalidId`.
+    pub fn is_live(&self, tokenizer: &Tokenizer, ids: &[u32]) -> Result<bool> {
+        let mut reader = self.reader(tokenizer)?;
+        let state = reader.state_after(tokenizer, ids)?;
+        state.map_or(Ok(false), |state| reader.is_live(&state))
+    }
+}
+
+impl Reader<'_> {
+    /// The state after some ids; None if no encoding begins so. Added tokens stand between texts, each of which is encoded by
+    /// itself.
+    fn state_after(&mut self, tokenizer: &Tokenizer, ids: &[u32]) -> Result<Option<State>> {
+        let mut state = State::new(self.states);
+        for (row, &id) in ids.iter().enumerate() {
+            interrupt::check()?;
+            if let Some(index) = self.vocab.index_of_id(id) {
+                if !self.push(&mut state, index) {
+                    return Ok(None);
+                }
+            } else if tokenizer.added().iter().any(|token| token.id == id) {
+                if !state.may_stop(self.states) {
+                    return Ok(None);
+                }
+                state = State::new(self.states);
+            } else if tokenizer.token_bytes(id).is_some() {
+                return Ok(None);
+            } else {
+                return Err(tokenizer.invalid_id(id).row(row));
+            }
+        }
+        Ok(Some(state))
+    }
+
+    /// Whether two tokens are the encoding of their bytes.
+    fn fits(&mut self, left: u32, right: u32) -> bool {
+        self.of.fits(self.vocab, left, right, &mut self.buffers)
+    }
+
+    /// Goes on with a token; returns false if no encoding begins so, as far as its own bytes tell.
+    fn push(&mut self, state: &mut State, index: usize) -> bool {
+        let fits = state.last == NONE || self.fits(state.last, index as u32);
+        state.read(self.states, self.vocab.token_at(index)) && self.finish(state, index as u32, fits)
+    }
+
+    /// Ends the token that was read.
+    fn finish(&self, state: &mut State, index: u32, fits: bool) -> bool {
+        let is_made = self.of.made[index as usize];
+        // A piece that is a token is that token if it is taken whole, or made.
+        let token = Token { index, is_made, is_whole: is_made || self.vocab.takes_all_whole(), fits };
+        let keep = self.of.has_wholes.then(|| self.vocab.longest());
+        state.finish(self.states, self.vocab, keep, token)
+    }
+
+    /// Calls `found` with each token whose bytes can follow a state, and the state after them, which is not finished.
+    fn each_token(
+        &self,
+        state: &State,
+        from: usize,
+        way: &mut Way,
+        mut found: impl FnMut(u32, &State) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let trie = &self.of.trie;
+        let nodes = trie.subtree(from);
+        way.begin(state);
+        let mut depths = vec![from];
+        let mut node = from;
+        while node < nodes.end {
+            interrupt::check()?;
+            while depths.last().is_some_and(|&above| node >= trie.ends[above] as usize) {
+                depths.pop();
+            }
+            if node != from {
+                if !way.read(depths.len(), self.states, trie.bytes[node]) {
+                    node = trie.ends[node] as usize;
+                    continue;
+                }
+                depths.push(node);
+            }
+            for &index in trie.ids_at(node) {
+                if found(index, way.at(depths.len() - 1))?.is_break() {
+                    return Ok(());
+                }
+            }
+            node += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether some text can follow, if all tokens could: a cheap test that most of the states fail that are not live.
+    fn has_way(&self, state: &State) -> bool {
+        if state.is_open() {
+            return true;
+        }
+        let ways = state.ways();
+        if let Some(&known) = open(&self.of.ways).get(&ways) {
+            return known;
+        }
+        let found = has_way(self.states, ways.clone());
+        open(&self.of.ways).insert(ways, found);
+        found
+    }
+
+    /// Whether the text may end in a state, or some token leads to a live one.
+    fn is_live(&mut self, state: &State) -> Result<bool> {
+        if state.may_stop(self.states) {
+            return Ok(true);
+        }
+        if !self.has_way(state) {
+            return Ok(false);
+        }
+        let question = (state.key(), state.last);
+        if let Some(&known) = open(&self.of.answers).get(&question) {
+            return Ok(known);
+        }
+        let mut seen = HashSet::from([question.clone()]);
+        let mut pending = vec![state.clone()];
+        let mut live = false;
+        while let Some(state) = pending.pop().filter(|_| !live) {
+            let mut way = Way::default();
+            // The buffers are lent: `each_token` only reads.
+            let mut buffers = std::mem::take(&mut self.buffers);
+            let result = self.each_token(&state, 0, &mut way, |index, after| {
+                let mut after = after.clone();
+                let fits = state.last == NONE || self.of.fits(self.vocab, state.last, index, &mut buffers);
+                if self.finish(&mut after, index, fits) {
+                    if after.may_stop(self.states) {
+                        live = true;
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if self.has_way(&after) && seen.insert((after.key(), after.last)) {
+                        pending.push(after);
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            });
+            self.buffers = buffers;
+            result?;
+        }
+        let mut answers = open(&self.of.answers);
+        if answers.len() >= MOST_ANSWERS {
+            answers.clear();
+        }
+        answers.insert(question, live);
+        Ok(live)
+    }
+}

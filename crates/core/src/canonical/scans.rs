@@ -1,0 +1,305 @@
+//! The scans of the pieces that are not final after some tokens.
+//!
+//! The first scan is that of the first piece whose end is not certain. If it has seen a match, and none further comes, the
+//! piece ends there: the next scan is that of the piece which then begins, and so on. The last one may be *fresh*: it begins
+//! at the last character's end, for the case that a piece ends there. A later scan counts only if all before it end at the
+//! matches that they have seen, so that their states are kept even where they cannot go on themselves.
+
+use std::collections::HashSet;
+
+use crate::split::States;
+use crate::vocab::{NONE, Vocab};
+
+/// A token that was read.
+#[derive(Clone, Copy)]
+pub(super) struct Token {
+    pub(super) index: u32,
+    /// Whether merging its bytes makes it.
+    pub(super) is_made: bool,
+    /// Whether it is its own encoding as a piece.
+    pub(super) is_whole: bool,
+    /// Whether it fits the one before.
+    pub(super) fits: bool,
+}
+
+/// The scan of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Scan {
+    state: u16,
+    /// How many tokens the piece has so far; 2 for more.
+    tokens: u8,
+    /// Whether they are the beginning of the encoding of a longer piece.
+    open: bool,
+    /// Whether they are its encoding if it ends at the end of the last whole character.
+    closes: bool,
+    /// Whether they are if it ends at the last match; the next scan is that of the next piece then.
+    falls: bool,
+    /// Where the piece starts, in bytes of `State::text`.
+    start: u32,
+}
+
+/// All that matters of the text before: what may follow is a function of the key and of the last token.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    scans: Vec<Scan>,
+    /// Whether the last scan begins at the end of the last whole character.
+    fresh: bool,
+    /// The bytes of a character that is not whole.
+    partial: [u8; 4],
+    length: u8,
+    /// The index of the last token; [`NONE`] before the first.
+    pub(super) last: u32,
+    /// The bytes from the start of the first scan on, if that matters.
+    text: Vec<u8>,
+}
+
+/// A state without its last token.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    scans: Vec<Scan>,
+    fresh: bool,
+    partial: [u8; 4],
+    text: Vec<u8>,
+}
+
+impl State {
+    /// The state before a text.
+    pub(super) fn new(states: States) -> Self {
+        let mut state =
+            Self { scans: Vec::new(), fresh: false, partial: [0; 4], length: 0, last: NONE, text: Vec::new() };
+        state.begin(states);
+        state
+    }
+
+    /// Adds the fresh scan.
+    fn begin(&mut self, states: States) {
+        let start = self.text.len() as u32;
+        self.scans.push(Scan { state: states.start(), tokens: 0, open: true, closes: false, falls: false, start });
+        self.fresh = true;
+    }
+
+    /// Becomes a copy, in the memory that it has.
+    pub(super) fn copy(&mut self, other: &Self) {
+        self.scans.clone_from(&other.scans);
+        self.text.clone_from(&other.text);
+        (self.fresh, self.partial, self.length, self.last) = (other.fresh, other.partial, other.length, other.last);
+    }
+
+    /// What may follow, but for the last token.
+    pub(super) fn key(&self) -> Key {
+        Key { scans: self.scans.clone(), fresh: self.fresh, partial: self.partial, text: self.text.clone() }
+    }
+
+    /// Whether the text may end here.
+    pub(super) fn may_stop(&self, states: States) -> bool {
+        if self.length > 0 {
+            return false;
+        }
+        let (all, fresh) = self.scans.split_at(self.scans.len() - usize::from(self.fresh));
+        for scan in all {
+            if states.matches_at_end(scan.state) {
+                return scan.closes;
+            }
+            if !scan.falls {
+                return false;
+            }
+        }
+        all.is_empty() && !fresh.is_empty()
+    }
+
+    /// What decides whether any text can follow, whatever its tokens: of each scan the state, and whether it can go on.
+    pub(super) fn ways(&self) -> Ways {
+        self.scans.iter().map(|scan| (scan.state, scan.open, scan.falls)).collect()
+    }
+
+    /// Whether the first piece may be longer than it is.
+    pub(super) fn is_open(&self) -> bool {
+        self.scans.first().is_some_and(|scan| scan.open)
+    }
+
+    /// Reads bytes of a token; returns false if they are no text, or cross the end of a piece for certain.
+    pub(super) fn read(&mut self, states: States, bytes: &[u8]) -> bool {
+        bytes.iter().all(|&byte| self.read_byte(states, byte))
+    }
+
+    fn read_byte(&mut self, states: States, byte: u8) -> bool {
+        let length = usize::from(self.length);
+        self.partial[length] = byte;
+        let character = &self.partial[..=length];
+        match std::str::from_utf8(character) {
+            Ok(_) => {
+                let lives = step(&mut self.scans, self.fresh, states, character);
+                (self.fresh, self.length, self.partial) = (false, 0, [0; 4]);
+                lives
+            }
+            Err(error) => {
+                self.length += 1;
+                error.error_len().is_none()
+            }
+        }
+    }
+
+    /// Ends a token whose bytes were read; returns false if no encoding begins so, as far as that is known. `keep` has the
+    /// length of the longest token of `vocab` if pieces can be tokens without being made.
+    pub(super) fn finish(&mut self, states: States, vocab: &Vocab, keep: Option<usize>, token: Token) -> bool {
+        let Token { index, is_made, is_whole, fits } = token;
+        self.last = index;
+        if keep.is_some() {
+            self.text.extend_from_slice(vocab.token_at(index as usize));
+        }
+        let at_end = self.length == 0;
+        for scan in &mut self.scans {
+            let is_first = scan.tokens == 0;
+            scan.open = if is_first { is_made } else { scan.open && fits };
+            scan.tokens = (scan.tokens + 1).min(2);
+            if at_end {
+                let is_taken = || keep.is_some() && vocab.token_id(&self.text[scan.start as usize..]).is_some();
+                scan.closes = if is_first { is_whole } else { scan.open && !is_taken() };
+            }
+        }
+        if at_end {
+            self.begin(states);
+        }
+        if let Some(longest) = keep {
+            self.forget(longest);
+        }
+        self.prune()
+    }
+
+    /// Forgets text that no piece needs: more than the longest token is no token.
+    fn forget(&mut self, longest: usize) {
+        let size = self.text.len();
+        let first = self.scans.first().map_or(size, |scan| scan.start as usize);
+        let gone = first.max(size.saturating_sub(longest + 1));
+        self.text.drain(..gone);
+        for scan in &mut self.scans {
+            scan.start = scan.start.saturating_sub(gone as u32);
+        }
+    }
+
+    /// Removes scans that lead nowhere; returns false if all do.
+    fn prune(&mut self) -> bool {
+        if self.fresh && self.length > 0 && self.scans.last().is_some_and(|scan| !scan.open) {
+            self.scans.pop();
+            self.fresh = false;
+            self.scans.iter_mut().for_each(|scan| scan.closes = false);
+        }
+        let mut fresh = if self.fresh { self.scans.pop() } else { None };
+        while let Some(last) = self.scans.last()
+            && !(last.open || last.closes || last.falls)
+        {
+            self.scans.pop();
+            if let Some(before) = self.scans.last_mut() {
+                before.falls = false;
+            } else {
+                fresh = None;
+            }
+        }
+        self.fresh = fresh.is_some();
+        self.scans.extend(fresh);
+        !self.scans.is_empty()
+    }
+}
+
+/// Of each scan its state, whether it is open, and whether the next one counts if it ends at its last match.
+pub(super) type Ways = Vec<(u16, bool, bool)>;
+
+/// Whether some characters let a scan that is open decide, all tokens being allowed: without that nothing can follow.
+pub(super) fn has_way(states: States, ways: Ways) -> bool {
+    let mut seen = HashSet::from([ways.clone()]);
+    let mut pending = vec![ways];
+    while let Some(ways) = pending.pop() {
+        if ways.first().is_some_and(|&(_, open, _)| open) {
+            return true;
+        }
+        for symbol in 0..states.symbols() {
+            let mut after = Vec::new();
+            for &(state, open, falls) in &ways {
+                let (next, matched) = states.after_symbol(state, symbol);
+                let goes_on = if matched { open } else { falls };
+                match next {
+                    Some(next) => after.push((next, open, goes_on)),
+                    // The text has ended, or another piece begins.
+                    None if matched && open && after.is_empty() => return true,
+                    None => {}
+                }
+                if matched && open {
+                    // The piece that begins here may be any.
+                    after.push((states.start(), true, false));
+                }
+                if matched || !goes_on {
+                    break;
+                }
+            }
+            if !after.is_empty() && seen.insert(after.clone()) {
+                pending.push(after);
+            }
+        }
+    }
+    false
+}
+
+/// Goes on by a whole character; returns false if no way is left. Closes and fresh scans are those of the place before it.
+fn step(scans: &mut Vec<Scan>, fresh: bool, states: States, character: &[u8]) -> bool {
+    let next_piece = scans.last().copied().filter(|_| fresh);
+    let count = scans.len() - usize::from(fresh);
+    let (mut kept, mut joined) = (0, count == 0);
+    let mut lives = true;
+    for number in 0..count {
+        let Scan { closes, falls, .. } = scans[number];
+        let (next, matched) = states.after(scans[number].state, character);
+        let goes_on = if matched { closes } else { falls };
+        if let Some(state) = next {
+            scans[kept] = Scan { state, falls: goes_on, closes: false, ..scans[number] };
+            kept += 1;
+        } else if !goes_on {
+            // The piece ends where its tokens are not its encoding: the scans before must not end at their matches.
+            lives = kept > 0;
+            if lives {
+                scans[kept - 1].falls = false;
+            }
+        }
+        joined = matched && goes_on;
+        if matched || !goes_on {
+            break;
+        }
+    }
+    scans.truncate(kept);
+    if joined
+        && let Some(fresh) = next_piece
+        && let (Some(state), _) = states.after(fresh.state, character)
+    {
+        scans.push(Scan { state, ..fresh });
+    }
+    lives && !scans.is_empty()
+}
+
+/// The states along a way of bytes, each kept until another one takes its place.
+#[derive(Default)]
+pub(super) struct Way {
+    states: Vec<State>,
+}
+
+impl Way {
+    /// Begins at a state, at depth 0.
+    pub(super) fn begin(&mut self, state: &State) {
+        self.states.clear();
+        self.states.push(state.clone());
+    }
+
+    /// Reads a byte behind the state at `depth - 1`; returns false if it is no text.
+    pub(super) fn read(&mut self, depth: usize, states: States, byte: u8) -> bool {
+        if self.states.len() == depth {
+            self.states.push(self.states[depth - 1].clone());
+        } else {
+            let (before, after) = self.states.split_at_mut(depth);
+            after[0].copy(&before[depth - 1]);
+        }
+        self.states[depth].read_byte(states, byte)
+    }
+
+    /// The state at a depth.
+    pub(super) fn at(&self, depth: usize) -> &State {
+        &self.states[depth]
+    }
+}

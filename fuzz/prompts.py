@@ -1,0 +1,120 @@
+"""Sweep over prompts cut anywhere: masks, covers and healing against the encodings of every short text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytepair.reference import canonical
+from fuzz.case import case, equal, trained
+
+if TYPE_CHECKING:
+    import random
+
+    from numpy.typing import NDArray
+
+    import bytepair as bp
+
+_LETTERS = {
+    # What tokens are made of, and characters of texts besides, which no token has or which patterns tell apart.
+    "ab": "c.",
+    "ab ": "c.",
+    "abc ": ".",
+    "a'l ": "b",
+    "a1 ": "\n.",
+    "a \n": ".",
+    "aé": "ã.",
+    "Aa.": " ",
+    "日a": "早搀",
+}
+_SPLITS = ("none", "gpt2", "cl100k", "o200k", "llama3", r"ab*c|(?s:.)", r"a+|b(?!\S)|\s+(?!\S)|a?b+c|(?s:.)")
+_MARGIN = 2
+"""Characters that decide whether a beginning is one: what comes later adds none, with these patterns."""
+
+_BEGINNINGS = 40
+"""Beginnings of which a case looks at the masks."""
+
+
+def sweep_prompts(random: random.Random) -> None:
+    """Masks, covers and healing are what the encodings of all short texts say."""
+    letters = random.choice(list(_LETTERS))
+    characters = letters + _LETTERS[letters]
+    split = random.choice(_SPLITS)
+    tok = trained(random, letters, split=split, special_tokens=random.choice([[], ["<e>"]]))
+    with case(letters=letters, split=split, tokens=tok.spec.model.tokens[256:]):
+        Continued(tok, characters, 5 if len(characters) < 5 else 4).check(random)
+
+
+class Continued:
+    """A tokenizer, and what the encodings of all texts of some characters are.
+
+    Args:
+        tok: The tokenizer.
+        characters: The characters.
+        longest: The most characters of a text.
+    """
+
+    def __init__(self, tok: bp.Tokenizer, characters: str, longest: int) -> None:
+        self.tok = tok
+        self.texts = list(canonical.texts(characters, longest))
+        self.found = canonical.beginnings(lambda text: tok.encode(text, special="text", added="text"), self.texts)
+        self.shorter = [text.encode() for text in canonical.texts(characters, longest - _MARGIN)]
+        self.cut = {text[:end] for text in self.shorter for end in range(len(text) + 1)}
+        added = {token.id for token in tok.spec.added_tokens}
+        self.tokens = {id: tok.token_bytes(id) for id in range(tok.vocab_size) if id not in added}
+        self.added = added
+
+    def check(self, random: random.Random) -> None:
+        """Compare masks after some beginnings, and covers and healing of some texts.
+
+        Raises:
+            AssertionError: They differ.
+        """
+        begun = [ids for ids in self.found.next if self._spell(ids) in self.cut]
+        for ids in random.sample(begun, min(len(begun), _BEGINNINGS)):
+            self._check_mask(ids)
+        for text in random.sample(sorted(self.cut), min(len(self.cut), _BEGINNINGS)):
+            self._check_cover(text)
+
+    def _spell(self, ids: tuple[int, ...]) -> bytes:
+        return b"".join(map(self.tokens.__getitem__, ids))
+
+    def _check_mask(self, ids: tuple[int, ...]) -> None:
+        spelled = self._spell(ids)
+        # Longer texts, and other characters, are not among those that were encoded.
+        known = [id for id, token in self.tokens.items() if spelled + token in self.cut]
+        got = ids_of(self.tok.next_mask(list(ids)))
+        equal(f"mask after {ids}", got.intersection(known), self.found.next.get(ids, set()).intersection(known))
+        may_end = any(ids == encoded for _, encoded in self.found.encodings)
+        equal(f"added tokens after {ids}", got & self.added, self.added if may_end else set())
+
+    def _check_cover(self, text: bytes) -> None:
+        cover = self.tok.cover(text)
+        sequences = [tuple(sequence) for sequence in cover]
+        equal("sequences", len(sequences), len(cover))
+        equal("twice", len(sequences), len(set(sequences)))
+        got = {sequence for sequence in sequences if self._spell(sequence) in self.cut}
+        expected = canonical.cover(self.found, self.tokens.__getitem__, text)
+        equal(f"cover of {text!r}", got, {one for one in expected if self._spell(one) in self.cut})
+        for ids in list(expected)[:1]:
+            self._check_healing(ids)
+
+    def _check_healing(self, ids: tuple[int, ...]) -> None:
+        text = self._spell(ids)
+        healing = self.tok.heal(ids)
+        covers = {tuple(sequence) for sequence in self.tok.cover(text)}
+        equal(f"back of {ids}", healing.back, canonical.back(covers, ids))
+        kept = ids[: len(ids) - healing.back]
+        equal(f"prefix of {ids}", self._spell(kept) + healing.prefix, text)
+        possible = {sequence[len(kept)] for sequence in covers if len(sequence) > len(kept)}
+        got = ids_of(healing.mask)
+        if healing.prefix:
+            equal(f"mask for {ids}", got, possible)
+        else:
+            equal(f"mask for {ids}", got, ids_of(self.tok.next_mask(kept)))
+
+
+def ids_of(mask: NDArray[np.uint32]) -> set[int]:
+    """The ids whose bits are set."""
+    return set(np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).tolist())

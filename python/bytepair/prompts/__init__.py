@@ -1,0 +1,1 @@
+"""Prompts cut anywhere: the trie of the tokens, the covers of texts, and healing."""

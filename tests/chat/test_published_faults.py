@@ -1,0 +1,80 @@
+"""Faults that published templates showed, each by a small made template with the same structure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fuzz.structured import one_token_a_byte
+
+import bytepair as bp
+
+USER = {"role": "user", "content": "hello"}
+ANSWER = {"role": "assistant", "content": "good day"}
+CALL = {"type": "function", "function": {"name": "look", "arguments": {"at": "it"}}}
+
+
+def reasons(messages: list[Any], template: str, **options: Any) -> list[tuple[str, str]]:
+    example = one_token_a_byte().encode_chat(messages, template, **options)
+    return [(part.why, example.text[part.start : part.end]) for part in example.trained]
+
+
+def test_parts_only_and_no_prompt() -> None:
+    """LLaVA-NeXT: no prompt for generation, and contents that are text are refused."""
+    template = (
+        "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content[0].text }} [/INST]"
+        "{% else %} {{ m.content[0].text }}</s>{% endif %}{% endfor %}"
+    )
+    parts = [{**one, "content": [{"type": "text", "text": one["content"]}]} for one in (USER, ANSWER)]
+    assert reasons(parts * 2, template) == [("field", "good day"), ("end", "</s>")] * 2
+
+
+PREAMBLE = (
+    "<|s|>system<|m|>Be good.<|e|>"
+    "{% for m in messages %}<|s|>{{ m.role }}<|m|>{{ m.content }}<|e|>{% endfor %}<|s|>assistant<|m|>"
+)
+
+
+def test_a_turn_behind_every_conversation_is_not_its_end() -> None:
+    """Llama 3 as it was. The header is known by the first message, which only a mark stands before."""
+    template = PREAMBLE.replace("<|s|>system<|m|>Be good.<|e|>", "<|begin|>")
+    for messages in ([USER, ANSWER], [USER, ANSWER, USER, ANSWER], [USER, ANSWER, USER]):
+        answers = sum(message is ANSWER for message in messages)
+        assert reasons(messages, template) == [("field", "good day"), ("end", "<|e|>")] * answers
+
+
+def test_a_preamble_that_ends_as_turns_do_hides_where_they_end() -> None:
+    """Command A of Axolotl: the end of an answer and the header behind it cannot be told apart."""
+    with pytest.raises(bp.TemplateError, match="behind every conversation"):
+        reasons([USER, ANSWER], PREAMBLE)
+    assert reasons([USER, ANSWER], PREAMBLE, end_of_turn="<|e|>")[-1] == ("end", "<|e|>")
+
+
+def test_an_answer_of_white_space_whose_reasoning_history_drops() -> None:
+    """Qwen 3."""
+    template = (
+        "{% for m in messages %}<|s|>{{ m.role }}\n{% if m.reasoning_content and loop.last %}<think>"
+        "{{ m.reasoning_content }}</think>{% endif %}{{ m.content | trim }}<|e|>{% endfor %}"
+        "{% if add_generation_prompt %}<|s|>assistant\n{% endif %}"
+    )
+    thought = {"role": "assistant", "content": "\n\n", "reasoning_content": "why"}
+    assert reasons([USER, thought, USER], template) == [("end", "<|e|>")]
+    assert ("end", "<|e|>") in reasons([USER, thought], template)
+
+
+def test_a_call_ends_with_its_mark_though_an_empty_content_follows_the_results() -> None:
+    """Gemma 4 of Unsloth: content is behind the calls and their results."""
+    template = (
+        "{% for m in messages %}{% if m.role != 'tool' %}<|s|>{{ m.role }}\n"
+        "{% for c in m.tool_calls or [] %}<call>{{ c.function.name }}</call>{% endfor %}"
+        "{% if m.tool_calls %}<|r|>{% endif %}{{ m.content }}{% if not m.tool_calls %}<|e|>{% endif %}"
+        "{% else %}{{ m.content }}</r>{% endif %}{% endfor %}"
+        "{% if add_generation_prompt and messages[-1].role != 'tool' %}<|s|>assistant\n{% endif %}"
+    )
+    calling = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    assert reasons([USER, calling, {"role": "tool", "content": "seen"}], template) == [
+        ("mark", "<call>"),
+        ("field", "look"),
+        ("mark", "</call>"),
+        ("end", "<|r|>"),
+    ]

@@ -1,0 +1,209 @@
+"""Prompts cut anywhere: masks, covers and healing against the encodings of all short texts, and against real ones."""
+
+from __future__ import annotations
+
+import random
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fuzz.prompts import Continued, ids_of
+
+import bytepair as bp
+from bytepair.reference import canonical
+
+
+@pytest.fixture(scope="module")
+def tok() -> bp.Tokenizer:
+    counts = {"low": 5, " lower": 3, " low": 4, "'ll": 2, "日本": 2, "  ": 3, "\n\n": 2, "123": 2, "é": 1}
+    return bp.train(counts, vocab_size=274, split="o200k", special_tokens=["<e>", "<u>"])
+
+
+def walk(tok: bp.Tokenizer, ids: list[int]) -> None:
+    """Assert that each id is possible behind those before it."""
+    for end, id in enumerate(ids):
+        assert id in ids_of(tok.next_mask(ids[:end])), (ids[:end], id)
+
+
+@pytest.mark.parametrize("split", ["none", "gpt2", "cl100k", "o200k", "qwen2"])
+def test_the_ids_of_a_text_are_possible_step_by_step(split: str) -> None:
+    texts = ["it's  a \n\n test ", "naïve 日本語 😀!!", "x  y\t\n", "ABc'LL 12345", "<e>"]
+    tok = bp.train(iter(texts * 2), vocab_size=285, split=split, special_tokens=["<e>"])
+    for text in texts:
+        ids = tok.encode(text, special="text")
+        walk(tok, ids)
+        assert tok.token_id("<e>") in ids_of(tok.next_mask(ids))
+
+
+def test_ids_of_other_spellings_are_not_possible(tok: bp.Tokenizer) -> None:
+    assert tok.token_id("w") not in ids_of(tok.next_mask(tok.encode("lo")))
+    assert not tok.next_mask([tok.token_id(letter) for letter in "low"]).any()
+    # A piece cannot end within a token: "'ll" is one.
+    assert tok.token_id("l") not in ids_of(tok.next_mask([tok.token_id("'"), tok.token_id("l")]))
+    # The continuation bytes of a character go on, and nothing else does.
+    begun = ids_of(tok.next_mask([0xF0]))
+    assert begun
+    assert all(0x90 <= tok.token_bytes(id)[0] <= 0xBF for id in begun)
+
+
+def test_texts_stand_between_added_tokens(tok: bp.Tokenizer) -> None:
+    end = tok.token_id("<e>")
+    assert ids_of(tok.next_mask([*tok.encode("low"), end])) == ids_of(tok.next_mask([]))
+    assert end not in ids_of(tok.next_mask([0xF0])), "a text does not end within a character"
+    assert not tok.next_mask([0xF0, end]).any()
+
+
+def test_whole_tokens_that_no_merge_makes_are_pieces_alone() -> None:
+    # "abc" is taken whole as a piece, and never inside of one.
+    spec = bp.train({"ab": 2}, vocab_size=257, split=r"[a-c]+|(?s:.)").spec
+    model = bp.BytePair(
+        tokens=(*spec.model.tokens, b"abc"), ids=(*spec.model.ids, 257), merges=((97, 98),), ignore_merges=True
+    )
+    tok = bp.Tokenizer(spec.replace(model=model))
+    assert tok.encode("abc") == [257]
+    Continued(tok, "abc.", 5).check(random.Random("wholes"))
+    assert 99 not in ids_of(tok.next_mask(tok.encode("."))) & ids_of(tok.next_mask([257]))
+
+
+def test_vocabularies_that_are_not_proper_merge_to_know() -> None:
+    tokens = [*(bytes([byte]) for byte in range(256)), b"aab", b"aa", b"ab", b"aaaa"]
+    tok = bp.Tokenizer(bp.TokenizerSpec(bp.BytePair(tokens=tuple(tokens), ids=tuple(range(260)))))
+    Continued(tok, "abc", 5).check(random.Random("improper"))
+
+
+def test_a_cover_has_each_beginning_once(tok: bp.Tokenizer) -> None:
+    cover = tok.cover("a lo")
+    sequences = list(map(tuple, cover))
+    assert len(cover) == len(set(sequences))
+    ends = {tok.decode(sequence) for sequence in sequences}
+    assert ends == {"a lo", "a low", "a lower"}
+    assert list(tok.cover("")) == [[]]
+    # Inside of a character.
+    for sequence in tok.cover("日".encode()[:2]):
+        assert tok.decode_bytes(sequence).startswith("日".encode()[:2])
+
+
+def test_probabilities_of_covers_add_up(tok: bp.Tokenizer) -> None:
+    """A beginning is as probable as its cover: the sequences exclude each other, and none is missing."""
+    texts = list(canonical.texts("lo w", 5))
+    share = {tuple(tok.encode(text)): 1 / len(texts) for text in texts}
+    for start in ("l", "lo", " l", "ow "):
+        expected = sum(text.startswith(start) for text in texts) / len(texts)
+        covers = [tuple(sequence) for sequence in tok.cover(start)]
+        got = sum(part for ids, part in share.items() for one in covers if ids[: len(one)] == one)
+        assert got == pytest.approx(expected)
+
+
+def test_healing_takes_back_what_may_change(tok: bp.Tokenizer) -> None:
+    ids = tok.encode("a lo")
+    healing = tok.heal(ids)
+    assert healing.back == len(ids) - 1
+    assert healing.prefix == b" lo"
+    ids = ids[: len(ids) - healing.back]
+    # The prefix is written again, token by token.
+    rest, chosen = healing.prefix, healing.mask
+    while rest:
+        assert (chosen == tok.next_mask(ids, rest)).all()
+        id = max(ids_of(chosen))
+        ids, rest = [*ids, id], rest[len(tok.token_bytes(id)) :]
+        chosen = tok.next_mask(ids, rest)
+    assert tok.decode(ids).startswith("a lo")
+    assert tok.encode(tok.decode(ids)) == ids
+
+
+def test_healing_keeps_what_is_behind_a_special_token(tok: bp.Tokenizer) -> None:
+    healing = tok.heal([*tok.encode("low"), tok.token_id("<e>")])
+    assert (healing.back, healing.prefix) == (0, b"")
+
+
+def test_the_trie_is_read_only_and_has_every_token(tok: bp.Tokenizer) -> None:
+    trie = tok.trie()
+    assert tok.trie() is trie
+    assert sorted(trie.ids.tolist()) == list(range(tok.vocab_size - 2))
+    for array in (trie.labels, trie.ends, trie.parents, trie.starts, trie.ids):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    for id in range(tok.vocab_size - 2):
+        token = tok.token_bytes(id)
+        assert trie.at(token).tolist() == [id]
+        assert id in trie.under(token[:1])
+        node = trie.find(token)
+        assert node is not None
+        spelled = []
+        while node:
+            spelled.append(trie.labels[node])
+            node = int(trie.parents[node])
+        assert bytes(spelled[::-1]) == token
+    assert trie.find(b"\xff\xff") is None
+
+
+@pytest.mark.parametrize("call", ["next_mask", "cover", "heal"])
+def test_what_is_not_known_exactly_is_refused_by_name(call: str, tok: bp.Tokenizer) -> None:
+    argument = "a" if call == "cover" else [97]
+    for spec, name in [
+        (tok.spec.replace(normalizers=("NFC",)), "a normalizer"),
+        (tok.spec.replace(prefix_space=True), "a prefix space"),
+        (tok.spec.replace(split=("[a-z]+", "[^a-z]+")), "several split patterns"),
+        (tok.spec.replace(split=("(?<=a)b|(?s:.)",)), "no automaton"),
+    ]:
+        with pytest.raises(bp.FormatError, match=name):
+            getattr(bp.Tokenizer(spec), call)(argument)
+    made = [
+        bp.train_unigram({"low": 5, "lower": 2}, vocab_size=11),
+        bp.train_wordpiece({"low": 5, "lower": 2}, vocab_size=15),
+    ]
+    for other in made:
+        with pytest.raises(bp.FormatError, match="spelled in characters"):
+            getattr(other, call)(argument)
+        # The trie is there for every model.
+        assert len(other.trie()) > 1
+
+
+def test_wrong_arguments_are_typed_errors(tok: bp.Tokenizer) -> None:
+    with pytest.raises(bp.InvalidIdError):
+        tok.next_mask([5000])
+    with pytest.raises(bp.InvalidIdError):
+        tok.heal([-1])
+    with pytest.raises(bp.EncodeError):
+        tok.cover(b"\xff")
+    with pytest.raises(bp.EncodeError):
+        tok.heal([0xFF])
+    with pytest.raises(TypeError):
+        tok.cover(5)  # type: ignore[arg-type]
+
+
+def test_threads_share_what_is_kept(tok: bp.Tokenizer) -> None:
+    fresh = bp.Tokenizer(tok.spec)
+    prompts = [tok.encode(text) for text in ("low", " lower'll", "日本 1", "a\n\n")]
+    expected = [tok.next_mask(ids).tolist() for ids in prompts]
+    wrong: list[object] = []
+
+    def work() -> None:
+        for _ in range(20):
+            wrong.extend(
+                ids for ids, mask in zip(prompts, expected, strict=True) if fresh.next_mask(ids).tolist() != mask
+            )
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.data
+def test_o200k_step_by_step(data: Path) -> None:
+    tok = bp.Tokenizer.from_file(data / "vocabs" / "openai" / "o200k_base.tiktoken", special_tokens={})
+    text = (data / "corpora" / "mixed_1mb.txt").read_text("utf-8")
+    for start in (0, 300_000, 600_000):
+        ids = tok.encode(text[start : start + 400])
+        for end in range(0, len(ids), 7):
+            mask = tok.next_mask(ids[:end])
+            assert mask[ids[end] // 32] >> ids[end] % 32 & 1
+            healing = tok.heal(ids[:end])
+            kept = end - healing.back
+            assert (healing.mask == tok.next_mask(ids[:kept], healing.prefix)).all()
+            assert healing.mask[ids[kept] // 32] >> ids[kept] % 32 & 1
+    assert np.array_equal(tok.next_mask(tok.encode(" the")), tok.next_mask([tok.token_id(" the")]))
