@@ -17,6 +17,8 @@ pub(crate) unsafe trait Zeros: Copy {}
 
 // SAFETY: zeros are a number.
 unsafe impl Zeros for u64 {}
+// SAFETY: as above.
+unsafe impl Zeros for u32 {}
 
 #[cfg(target_os = "linux")]
 mod linux {

@@ -193,12 +193,12 @@ fn checked(units: &[impl Unit]) -> Result<usize> {
     Err(Error { byte: Some(measure(&units[..character]).bytes), character: Some(character), ..error })
 }
 
-/// Appends characters, which are `most` bytes of UTF-8 or fewer.
 /// The bytes that [`append`] may store for these units, of a text with so many bytes.
 fn room<T: Unit>(units: &[T], most: usize) -> usize {
     most.min(units.len() * T::MOST) + STORED
 }
 
+/// Appends characters, which are `most` bytes of UTF-8 or fewer.
 fn append<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
     #[cfg(target_arch = "x86_64")]
     if has_wide_registers() {

@@ -134,8 +134,8 @@ impl<const PLACES: usize> Scan<PLACES> {
             let symbol = rules.product((lowest >> PLACE_BITS) as u32);
             symbols[place] = symbol;
             keys[gone] = NEVER;
-            keys[place] = key(rules.value_of_longer(symbol, symbols[next]), place);
-            keys[previous] = key(rules.value_of_longer(symbols[previous], symbol), previous);
+            keys[place] = key(rules.value(symbol, symbols[next]), place);
+            keys[previous] = key(rules.value(symbols[previous], symbol), previous);
             if PLACES > FEW {
                 groups.renew(&keys, [previous, place, gone]);
             }

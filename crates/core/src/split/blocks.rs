@@ -10,6 +10,10 @@ use super::automaton::Automaton;
 use super::ends::{Ends, piece_end};
 use super::family::Family;
 use super::masks::{BLOCK, Masks};
+use crate::prefetch::prefetch_at;
+
+/// The text this many bytes ahead is asked for: prefetches of other memory between two rounds keep the machine from doing it.
+const AHEAD: usize = 1024;
 
 /// A way to find the ends of pieces: [`fill`] for one kind of machine.
 pub(super) type Fill = fn(Family, &Automaton, &str, usize, &mut Ends) -> usize;
@@ -33,6 +37,7 @@ pub(super) fn fill_with(
     let mut end_of_text;
     while at < bytes.len() && ends.has_room_for_a_block() {
         let rest = &bytes[at..];
+        prefetch_at(rest.as_ptr().wrapping_add(AHEAD));
         let block = if let Some(block) = rest.first_chunk::<BLOCK>() {
             block
         } else {

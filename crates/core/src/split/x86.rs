@@ -115,13 +115,12 @@ fn push(ends: &mut Ends, at: usize, starts: u64) {
             unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), places) };
         }
     };
+    // Two groups without asking whether there is a second: English has about as many pieces in a block as one holds.
     group(0, _mm512_castsi512_si128(kept));
-    if count > AT_ONCE {
-        group(1, _mm512_extracti32x4_epi32::<1>(kept));
-        if count > 2 * AT_ONCE {
-            group(2, _mm512_extracti32x4_epi32::<2>(kept));
-            group(3, _mm512_extracti32x4_epi32::<3>(kept));
-        }
+    group(1, _mm512_extracti32x4_epi32::<1>(kept));
+    if count > 2 * AT_ONCE {
+        group(2, _mm512_extracti32x4_epi32::<2>(kept));
+        group(3, _mm512_extracti32x4_epi32::<3>(kept));
     }
     ends.count += count;
 }

@@ -1,4 +1,4 @@
-//! The merge of each pair of symbols: a hash table with one word an entry, and a plain table for pairs of bytes.
+//! The merge of each pair of symbols: a hash table with one word an entry, and a plain table for pairs of early symbols.
 
 use crate::large_pages::Table;
 
@@ -17,11 +17,18 @@ const VALUE_BITS: u32 = 22;
 /// A symbol of no token, which merges with nothing but can be looked up.
 pub(crate) const NOTHING: u32 = SYMBOLS as u32 - 1;
 
-/// An empty slot. No entry equals it, since its pair would be of bytes.
+/// An empty slot. No entry equals it, since its pair would be of early symbols.
 const EMPTY: u64 = 0;
 
 /// Slots for each word of `seen`: four bits a slot, so that three pairs in a hundred look like others.
 const SLOTS_A_WORD: usize = 16;
+
+/// Symbols below this are early: the bytes, and the first merges, which are the most frequent.
+const EARLY: u32 = 512;
+
+/// The values of one early symbol with all others, and a line more: rows a power of two apart would share their place in a
+/// processor's caches.
+const ROW: u32 = EARLY + 16;
 
 /// 2^64 over the golden ratio: multiplying by it spreads adjacent keys.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -34,8 +41,9 @@ pub(super) struct PairTable {
     shift: u32,
     /// Three bits of a word for each pair: most pairs that do not merge are known here, in a sixteenth of the memory.
     seen: Vec<u64>,
-    /// The values of pairs of bytes: the first round of merging looks up nothing else.
-    bytes: Box<[u32]>,
+    /// The values of pairs of early symbols and 1, or 0: the first round of merging looks up hardly anything else, and the
+    /// lines of frequent pairs stay near.
+    early: Table<u32>,
 }
 
 impl PairTable {
@@ -47,22 +55,16 @@ impl PairTable {
             entries: 0,
             seen: vec![0; slots / SLOTS_A_WORD],
             shift: u64::BITS - slots.trailing_zeros(),
-            bytes: vec![NONE; 1 << 16].into_boxed_slice(),
+            early: Table::large((EARLY * ROW) as usize),
         }
     }
 
     /// The value of a pair, or [`NONE`].
     #[inline]
     pub(super) fn get(&self, left: u32, right: u32) -> u32 {
-        if (left | right) < 256 {
-            return self.bytes[(left << 8 | right) as usize];
+        if let Some(place) = place(left, right) {
+            return self.early[place].wrapping_sub(1);
         }
-        self.of_longer(left, right)
-    }
-
-    /// The value of a pair of which one symbol at least is no byte, or [`NONE`].
-    #[inline]
-    pub(super) fn of_longer(&self, left: u32, right: u32) -> u32 {
         let key = key(left, right);
         let (word, bits) = self.seen_at(key);
         if self.seen[word] & bits != bits {
@@ -76,8 +78,8 @@ impl PairTable {
 
     /// Sets the value of a pair and returns the previous one.
     pub(super) fn insert(&mut self, left: u32, right: u32, value: u32) -> u32 {
-        if (left | right) < 256 {
-            return std::mem::replace(&mut self.bytes[(left << 8 | right) as usize], value);
+        if let Some(place) = place(left, right) {
+            return std::mem::replace(&mut self.early[place], value + 1).wrapping_sub(1);
         }
         if self.entries * 2 >= self.slots.len() {
             self.grow();
@@ -130,6 +132,12 @@ impl PairTable {
         }
         at
     }
+}
+
+/// Where a pair of early symbols is.
+#[inline]
+fn place(left: u32, right: u32) -> Option<usize> {
+    (left < EARLY && right < EARLY).then_some((left * ROW + right) as usize)
 }
 
 #[inline]

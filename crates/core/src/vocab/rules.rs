@@ -67,12 +67,6 @@ impl Rules {
         self.pairs.get(left, right)
     }
 
-    /// The value of a pair of which one symbol at least is no byte.
-    #[inline]
-    pub(crate) fn value_of_longer(&self, left: u32, right: u32) -> u32 {
-        self.pairs.of_longer(left, right)
-    }
-
     /// The symbol that a pair of this value becomes.
     #[inline]
     pub(crate) fn product(&self, value: u32) -> u32 {
