@@ -129,8 +129,8 @@ bench: $(BIN)/.released build/peers/.installed
 docs: $(BIN)/.built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@# What is wrong is a warning, which --quiet hides.
-	@export NO_MKDOCS_2_WARNING=1; $(BIN)/mkdocs build --strict --quiet --site-dir build/docs || \
-	  $(BIN)/mkdocs build --strict --site-dir build/docs
+	@export NO_MKDOCS_2_WARNING=1; $(BIN)/python -m mkdocs build --strict --quiet --site-dir build/docs || \
+	  $(BIN)/python -m mkdocs build --strict --site-dir build/docs
 	@cargo doc --quiet --no-deps -p bytepair-core
 	@echo "open build/docs/index.html, and target/doc/bytepair_core/index.html for the core"
 

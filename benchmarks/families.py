@@ -95,7 +95,7 @@ OTHERS = [
         for name in ("r50k_base", "p50k_base", "cl100k_base", "o200k_base")
     ),
     *(
-        Family(name, file, "tiktoken", "rank file, `split=`", {"split": RANK_FILES[Path(file).name]})
+        Family(name, file, "tiktoken", "rank file, recognised by its hash", {"split": RANK_FILES[Path(file).name]})
         for name, file in (
             ("Llama 3 ranks", "llama3/tokenizer.model"),
             ("Qwen ranks", "qwen/qwen.tiktoken"),

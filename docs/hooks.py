@@ -1,20 +1,9 @@
-"""What `make docs` changes of a page: marks that are for tests, and what the theme leaves without a name or a place."""
+"""What `make docs` changes of a page: what the theme leaves without a name or a place."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
-
-
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Takes out the mark of code that tests leave out: with it a fence would not be read as one."""
-    return re.sub(r"^( *```\w+) no-run$", r"\1", markdown, flags=re.MULTILINE)
-
-
-def on_page_content(html: str, **_: Any) -> str:
-    """Takes out rows of headers in which nothing stands: Markdown has no table without one."""
-    html = re.sub(r"<thead>\s*<tr>(\s*<th[^>]*></th>)+\s*</tr>\s*</thead>", "", html)
-    return re.sub(r"<th([^>]*)></th>", r"<td\1></td>", html)
 
 
 def on_post_page(output: str, **_: Any) -> str:

@@ -92,12 +92,19 @@ def test_gpt2_files_of_three_kinds_are_one_tokenizer(data: Path) -> None:
 def test_rank_files_are_tiktokens(data: Path, file: str, split: str) -> None:
     path = data / "vocabs" / file
     tok = bp.Tokenizer.from_file(path, split=split)
+    with pytest.warns(bp.TokenizerWarning, match="does not hold the special tokens of its model"):
+        assert bp.load(path) == tok
     ranks = tiktoken.load.load_tiktoken_bpe(str(path))
     peer = tiktoken.Encoding(file, pat_str=split, mergeable_ranks=ranks, special_tokens={})
     for title, text in texts(data).items():
         ids = tok.encode(text)
         assert ids == peer.encode_ordinary(text), title
         assert tok.decode(ids) == text
+
+
+def test_a_folder_with_a_rank_file_has_the_special_tokens_of_its_config(data: Path) -> None:
+    tok = bp.load(data / "vocabs" / "kimi-k2")
+    assert tok.encode("hi<|im_end|>", special="allow")[-1] == tok.token_to_id("<|im_end|>") == 163586
 
 
 @pytest.mark.parametrize(

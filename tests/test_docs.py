@@ -52,6 +52,7 @@ LEFT_OUT = {
     "docs/sharding.md": 2,  # Megatron-LM, and a cluster
     "docs/guides/pretrain.md": 1,  # a cluster
     "docs/guides/serve.md": 1,  # a hub
+    "docs/prefix-cache.md": 1,  # servers
     "docs/visualize/playground.md": 1,  # a server
     "docs/visualize/notebook.md": 2,  # a notebook
 }

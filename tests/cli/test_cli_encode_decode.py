@@ -154,6 +154,9 @@ def test_count_is_like_wc(call: Call, fails: Fails, tok: bp.Tokenizer) -> None:
         f"{count} text.txt\n{0:>{len(str(count))}} empty\n{count} total\n"
     )
     assert call("count", "-m", "model", stdin=b"low") == b"%d\n" % tok.count("low")
+    assert call("count", "--text", "low low", "-m", "model") == b"%d\n" % tok.count("low low")
+    one = json.loads(call("count", "--text", "low", "-m", "model", "--format", "jsonl"))
+    assert one == {"file": "--text", "tokens": tok.count("low")}
     assert call("count", "-", "-m", "model", stdin=b"low") == b"%d -\n" % tok.count("low")
     rows = call("count", "text.txt", "empty", "-m", "model", "--format", "jsonl").splitlines()
     assert [json.loads(row) for row in rows] == [{"file": "text.txt", "tokens": count}, {"file": "empty", "tokens": 0}]
@@ -163,4 +166,5 @@ def test_count_is_like_wc(call: Call, fails: Fails, tok: bp.Tokenizer) -> None:
 
 @pytest.mark.parametrize("arguments", [["--text", "a", "b.txt"], ["--text", "a", "-"]])
 def test_text_goes_without_files(misused: Callable[..., str], arguments: list[str]) -> None:
-    assert "--text goes without files" in misused("encode", *arguments, "-m", "model")
+    for command in ("encode", "count"):
+        assert "--text goes without files" in misused(command, *arguments, "-m", "model")

@@ -22,7 +22,6 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::error::Result;
 use crate::interrupt;
-use crate::large_pages;
 use crate::memory::Room;
 use crate::pipeline::{Tokenizer, last_cut, walk};
 use crate::segment::Policy;
@@ -185,7 +184,6 @@ impl PrefixCache {
         let path = self.path(text.as_bytes());
         let mut ids: Vec<u32> = Vec::new();
         ids.room(path.iter().map(|block| block.ids.len()).sum::<usize>() + (text.len() - reach(&path)) / 2)?;
-        large_pages::ask(&mut ids);
         for block in &path {
             ids.extend_from_slice(&block.ids);
         }

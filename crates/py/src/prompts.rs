@@ -8,12 +8,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use crate::arrays::{array, import_numpy, starts};
+use crate::arrays::{FlatBatch, array, import_numpy, starts};
 use crate::run::detached;
 use crate::tokenizer::CoreTokenizer;
 
 type Words<'py> = Bound<'py, PyArray1<u32>>;
-type Places<'py> = Bound<'py, PyArray1<i64>>;
+/// The bytes, ends, parents and starts of the nodes, and the ids.
+type Nodes<'py> = (Bound<'py, PyArray1<u8>>, Words<'py>, Words<'py>, Words<'py>, Words<'py>);
 
 /// Work on a mask lets other threads run: the first one reads the vocabulary.
 const MASK: usize = usize::MAX;
@@ -70,7 +71,7 @@ impl CoreTokenizer {
         &self,
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
-    ) -> PyResult<(Words<'py>, (Words<'py>, Places<'py>), (Words<'py>, Places<'py>))> {
+    ) -> PyResult<(Words<'py>, FlatBatch<'py>, FlatBatch<'py>)> {
         import_numpy(py)?;
         let text = bytes_of(text)?;
         let canonical = self.canonical(py)?;
@@ -111,12 +112,7 @@ fn bytes_of(text: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 /// The trie of some tokens: the byte that leads to each node, one past its subtree, its parent, where its ids start, and
 /// the ids; in preorder, node 0 is the root.
 #[pyfunction]
-#[allow(clippy::type_complexity, reason = "a plain tuple for Python")]
-pub(crate) fn token_trie(
-    py: Python<'_>,
-    tokens: Vec<PyBackedBytes>,
-    ids: Vec<u32>,
-) -> PyResult<(Bound<'_, PyArray1<u8>>, Words<'_>, Words<'_>, Words<'_>, Words<'_>)> {
+pub(crate) fn token_trie(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u32>) -> PyResult<Nodes<'_>> {
     import_numpy(py)?;
     if tokens.len() != ids.len() {
         return Err(PyValueError::new_err("each token has one id"));

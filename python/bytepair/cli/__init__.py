@@ -140,7 +140,8 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
             if action.option_strings and action.required:
-                words.append(f"{action.option_strings[0]} {name}")
+                or_set = " (or set BYTEPAIR_MODEL)" * (action.dest in ("model", "models"))
+                words.append(f"{action.option_strings[0]} {name}{or_set}")
             elif not action.option_strings:
                 words.append(f"[{name} ...]" if action.nargs == "*" else f"[{name}]" if action.nargs == "?" else name)
         return f"{' '.join(words)} [OPTIONS]  (all options: {self.prog} --help)"

@@ -65,6 +65,13 @@ ENCODINGS: dict[str, PublishedEncoding] = {
 }
 """The published encodings by name."""
 
+_RANKS_OF_MODELS = {
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": "llama3",
+    "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": "qwen2",
+    "b6c497a7469b33ced9c38afb1ad6e47f03f5e5dc05f15930799210ec050c5103": "kimi-k2",
+}
+"""The split patterns of rank files that models are published with (Llama 3, Qwen, Kimi K2), by their SHA-256."""
+
 # The best-known models come first.
 _MODELS = {
     "o200k_base": "gpt-5 gpt-4o o3 gpt-4.1 o4-mini o1",
@@ -136,3 +143,18 @@ def recognise(data: bytes) -> PublishedEncoding | None:
     """
     sha256 = hashlib.sha256(data).hexdigest()
     return next((known for known in ENCODINGS.values() if known.sha256 == sha256), None)
+
+
+def split_of_ranks(data: bytes) -> str | None:
+    r"""The split pattern of a rank file that a model is published with; None for any other file.
+
+    The special tokens of these models are in other files, and differ between versions.
+
+    Example:
+        >>> split_of_ranks(b"YQ== 0\n") is None
+        True
+    """
+    from bytepair.formats.gguf_patterns import PATTERNS  # noqa: PLC0415 (few files need it)
+
+    name = _RANKS_OF_MODELS.get(hashlib.sha256(data).hexdigest())
+    return PATTERNS[name][0] if name else None

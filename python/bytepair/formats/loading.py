@@ -89,6 +89,8 @@ def _load(
             from bytepair.formats import configs  # noqa: PLC0415
 
             spec = configs.apply(spec, path, detected.format)
+        if detected.format == "tiktoken" and split is None and special_tokens is None and not spec.added_tokens:
+            _warn_of_special_tokens()
     except BytepairError as error:
         error.file = error.file or str(detected.path)
         raise
@@ -96,6 +98,19 @@ def _load(
     if spec.is_byte_level and (partial_alphabet or _lacks_rare_bytes(spec)):
         return spec.replace(model=spec.packed._replace(partial_alphabet=True))
     return spec
+
+
+def _warn_of_special_tokens() -> None:
+    import warnings  # noqa: PLC0415 (few files need it)
+
+    from bytepair.errors import TokenizerWarning  # noqa: PLC0415
+
+    warnings.warn(
+        "a rank file does not hold the special tokens of its model, and this tokenizer has none: pass special_tokens, "
+        "or the folder with its tokenizer_config.json",
+        TokenizerWarning,
+        stacklevel=5,
+    )
 
 
 def _lacks_rare_bytes(spec: TokenizerSpec) -> bool:
@@ -125,6 +140,7 @@ def _read(detected: Detected, split: str | None, special_tokens: Mapping[str, in
         if published is not None:
             special = published.special_tokens if special_tokens is None else special_tokens
             return read_ranks(detected.content, published.split, special)
+        split = encodings.split_of_ranks(detected.content) if split is None else split
         if split is None:
             raise FormatError(
                 "a rank file holds no split pattern, and this is none of the published ones",

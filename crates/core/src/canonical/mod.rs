@@ -12,7 +12,7 @@
 //! - neighbours within a piece fit, and no piece of several tokens is one that is taken whole.
 //!
 //! Where pieces end depends on the text to come. `State` holds all that matters of it: the scan of the piece that is open, and
-//! for the case that it turns out to have ended before, the scan of the next piece, and so on ([`scans`]). So whether more
+//! for the case that it turns out to have ended before, the scan of the next piece, and so on (`scans`). So whether more
 //! tokens can follow is a question about states and last tokens alone, of which there are finitely many: a state is live if
 //! the text may end there, or if a token leads to a live one.
 //!
