@@ -9,7 +9,7 @@ SECONDS_A_TARGET ?= 10
 build = $(BIN)/maturin develop --profile $(1) 2>&1 | tee $(BIN)/.build.log | sed -n 's/^ *Compiling \([^ ]*\).*/  \1/p'; \
   grep -q 'Installed bytepair' $(BIN)/.build.log || { cat $(BIN)/.build.log; exit 1; }
 
-.PHONY: help demo test test-cluster test-browser test-memory pictures check bench docs fuzz fuzz-coverage clean tools
+.PHONY: help demo test test-cluster test-browser pictures check bench docs fuzz fuzz-coverage clean tools
 help:
 	@echo "make demo   train a tokenizer on text that comes with Python, and look at it"
 	@echo "make test   all tests (cargo test, pytest); uses ../shared/data or BYTEPAIR_DATA where it is there"
@@ -21,7 +21,7 @@ help:
 	@echo "make docs   the documentation, into build/docs"
 	@echo "make fuzz   random cases against the oracles, SECONDS_TO_FUZZ=$(SECONDS_TO_FUZZ), and then fuzz-coverage"
 	@echo "make fuzz-coverage  libFuzzer on each reader and each stage, SECONDS_A_TARGET=$(SECONDS_A_TARGET)"
-	@echo "make test-memory  AddressSanitizer and valgrind over the core's tests of what is unsafe"
+	@echo "make  AddressSanitizer and valgrind over the core's tests of what is unsafe"
 	@echo "make clean  remove what make made"
 
 # Says what is missing, and the command that installs it, before anything starts.
@@ -142,16 +142,6 @@ fuzz: $(BIN)/.built
 # Needs a C++ compiler, and says so where there is none.
 fuzz-coverage: $(BIN)/.built
 	$(BIN)/python -m fuzz.coverage --seconds $(SECONDS_A_TARGET)
-
-# The modules with unsafe blocks, and their callers. Sanitizers are an unstable option of the compiler, which the variable allows.
-UNSAFE := large_pages prefetch units cache:: split:: encode::
-HOST := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
-test-memory: export CARGO_TARGET_DIR = target/memory
-test-memory: | tools
-	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo test -p bytepair-core --lib --target $(HOST) -- $(UNSAFE)
-	@command -v valgrind >/dev/null || { echo "no valgrind: 'sudo apt install valgrind'"; exit 1; }
-	CARGO_TARGET_$(subst -,_,$(shell echo $(HOST) | tr a-z A-Z))_RUNNER="valgrind --quiet --error-exitcode=1" BYTEPAIR_TIER=avx2 \
-	  cargo test -p bytepair-core --lib --target $(HOST) -- --test-threads 1 large_pages prefetch cache::
 
 clean:
 	rm -rf .venv target build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis python/bytepair/_core*.so

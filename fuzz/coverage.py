@@ -43,8 +43,8 @@ FLAGS = (
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "--cfg fuzzing",
     "-Clink-dead-code",
-    "--cfg=fuzzing",
 )
 """What `cargo fuzz` passes, without a sanitizer, which would need another toolchain."""
 

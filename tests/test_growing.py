@@ -165,6 +165,19 @@ def test_the_error_of_a_part_is_that_of_its_text() -> None:
         marked.fit("ab \u00e9", 0, "right")
 
 
+@pytest.mark.parametrize("normalizers", [(), ("NFC",)])
+def test_an_added_token_that_ends_the_text_is_one(normalizers: tuple[str, ...]) -> None:
+    counts = {"." * 8: 9, ".<": 5, ">.": 5}
+    spec = bp.train(counts, 263, split="gpt2", special_tokens=["<end>", "<begin>"]).spec
+    tok = bp.Tokenizer(spec.replace(normalizers=normalizers))
+    # No place of this text is a cut, and a mark would still change its last character.
+    appender = tok.appender(special="allow")
+    for part in ("." * 40, "<end>", "<begin>", "...<e", "nd>", ".", "<begin><end>", "\u0338", "<end>"):
+        appender.append(part)
+        assert appender.count() == tok.count(appender.text, special="allow"), appender.text
+        assert appender.ids() == tok.encode(appender.text, special="allow")
+
+
 def test_marks_that_do_not_hold_are_refused() -> None:
     tok = tokenizer("gpt2")
     appender, other, prepender = tok.appender(), tok.appender(), tok.prepender()

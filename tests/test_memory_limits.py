@@ -20,7 +20,10 @@ counts = {"low low": 5, "lower": 3, "slowest": 2}
 TOKENIZERS = {
     "pattern": lambda: bp.train(counts, vocab_size=262, split="gpt2"),
     "one piece": lambda: bp.train(counts, vocab_size=262, split="none"),
+    "unigram": lambda: bp.train_unigram(counts, vocab_size=12),
+    "wordpiece": lambda: bp.train_wordpiece(counts, vocab_size=30),
 }
+words = [f"{number * 7919 % 60_000:x}" for number in range(60_000)]
 tok = TOKENIZERS[sys.argv[1]]()
 text = "slower lowest " * (6 * 2**20 // 14)
 many = ["slower low", "lowest of all"] * (6 * 2**20 // 46)
@@ -55,7 +58,11 @@ CALLS = {
     "appender": grown,
     "encode_parts": lambda: sum(map(len, tok.encode_parts([text, text]))),
     "decode_stream": lambda: len(tok.decode_stream().push(few)),
+    "chunk_parts": lambda: sum(1 for _ in tok.chunk_parts([text], 1000)),
     "train": lambda: len(bp.train(iter([text]), vocab_size=260, split="gpt2")),
+    "train on many words": lambda: bp.train(iter(words), vocab_size=300, split="gpt2").fingerprint,
+    "train_wordpiece": lambda: bp.train_wordpiece(iter(words), vocab_size=60).fingerprint,
+    "train_unigram": lambda: bp.train_unigram(iter(words), vocab_size=80).fingerprint,
 }
 
 def size():
@@ -96,9 +103,31 @@ for name in sys.argv[2:] or CALLS:
 """
 
 
-@pytest.mark.parametrize("kind", ["pattern", "one piece"])
-def test_a_call_without_memory_raises_memory_error(kind: str) -> None:
-    done = subprocess.run([sys.executable, "-c", CODE, kind], capture_output=True, text=True, check=False, timeout=900)
+OF_CHARACTERS = (
+    "encode",
+    "encode_batch",
+    "decode",
+    "decode_stream",
+    "locate",
+    "chunks",
+    "chunk_parts",
+    "appender",
+    "pieces",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "calls"),
+    [
+        ("pattern", ()),
+        ("one piece", ()),
+        ("unigram", OF_CHARACTERS),
+        ("wordpiece", OF_CHARACTERS),
+    ],
+)
+def test_a_call_without_memory_raises_memory_error(kind: str, calls: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", CODE, kind, *calls]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     lines = done.stdout.splitlines()
     assert done.returncode == 0, done.stderr[-2000:]
     assert not [line for line in lines if ": " in line], done.stderr[-2000:]

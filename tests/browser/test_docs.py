@@ -83,3 +83,22 @@ def test_search_works_in_files(desktop: Tab, site: Path) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/api/tokenizers.html*")
     assert [url for url in desktop.asked if not url.startswith((site.as_uri(), "data:"))] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "guide"),
+    [
+        ("chunk retrieval", "guides/chunk.html"),
+        ("stream server", "guides/stream.html"),
+        ("vocabulary size", "guides/vocabulary-size.html"),
+        ("budget", "guides/budget.html"),
+        ("migrate", "guides/migrate.html"),
+    ],
+)
+def test_tasks_are_found_by_their_words(desktop: Tab, site: Path, words: str, guide: str) -> None:
+    page = desktop.open(site / "index.html")
+    page.keyboard.press("/")
+    page.keyboard.type(words, delay=20)
+    page.wait_for_selector(".md-search-result__item")
+    links = page.locator(".md-search-result__link").evaluate_all("all => all.map((one) => one.href)")
+    assert any(guide in link for link in links[:5]), links[:5]

@@ -43,11 +43,19 @@ def test_a_turn_behind_every_conversation_is_not_its_end() -> None:
         assert reasons(messages, template) == [("field", "good day"), ("end", "<|e|>")] * answers
 
 
-def test_a_preamble_that_ends_as_turns_do_hides_where_they_end() -> None:
-    """Command A of Axolotl: the end of an answer and the header behind it cannot be told apart."""
+def test_a_preamble_that_ends_as_turns_do() -> None:
+    """Command R7B: the mark that begins the text begins the header, and ends nothing."""
+    assert reasons([USER, ANSWER], PREAMBLE) == [("field", "good day"), ("end", "<|e|>")]
+    assert reasons([USER, ANSWER, USER], PREAMBLE) == [("field", "good day"), ("end", "<|e|>")]
     with pytest.raises(bp.TemplateError, match="behind every conversation"):
-        reasons([USER, ANSWER], PREAMBLE)
-    assert reasons([USER, ANSWER], PREAMBLE, end_of_turn="<|e|>")[-1] == ("end", "<|e|>")
+        reasons([USER, ANSWER], "Be good." + PREAMBLE)
+    assert reasons([USER, ANSWER], "Be good." + PREAMBLE, end_of_turn="<|e|>")[-1] == ("end", "<|e|>")
+
+
+def test_a_request_behind_every_conversation() -> None:
+    """Command R+ with tools: a system message ends each text."""
+    template = PREAMBLE.replace("{% endfor %}<|s|>assistant", "{% endfor %}<|s|>system<|m|>Write.<|e|><|s|>assistant")
+    assert reasons([USER, ANSWER], template) == [("field", "good day"), ("end", "<|e|>")]
 
 
 def test_an_answer_of_white_space_whose_reasoning_history_drops() -> None:
@@ -78,3 +86,14 @@ def test_a_call_ends_with_its_mark_though_an_empty_content_follows_the_results()
         ("mark", "</call>"),
         ("end", "<|r|>"),
     ]
+
+
+def test_a_content_of_a_line_end_before_calls_that_the_end_of_a_conversation_strips() -> None:
+    """Qwen 3."""
+    template = (
+        "{% for m in messages %}<|s|>{{ m.role }}\n{{ m.content | trim if loop.last else m.content }}"
+        "{% for c in m.tool_calls or [] %}<call>{{ c.function.name }}</call>{% endfor %}<|e|>{% endfor %}"
+        "{% if add_generation_prompt %}<|s|>assistant\n{% endif %}"
+    )
+    calling = {"role": "assistant", "content": "\n", "tool_calls": [CALL]}
+    assert reasons([USER, calling, USER], template)[:2] == [("field", "\n"), ("mark", "<call>")]

@@ -346,7 +346,9 @@ impl Tail {
             let open = added.and_then(|added| added.open(text.as_bytes(), settled)).unwrap_or(text.len());
             let found = added.and_then(|added| added.find(rest).next().map(|found| (added.token(found.token), found)));
             let token = found.filter(|(_, found)| settled + found.start < open && settled + found.end <= last);
-            let end = token.map_or(open.min(last), |(_, found)| settled + found.start);
+            // A token that ends behind what is sure is left for the next count, with all of its text.
+            let begins = found.map_or(last, |(_, found)| settled + found.start);
+            let end = open.min(last).min(begins);
             self.split.read(stages, known, text, end, &mut self.total)?;
             self.settled = end;
             let Some((token, found)) = token else { return Ok(()) };

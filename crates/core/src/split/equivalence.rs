@@ -105,7 +105,8 @@ const PUBLISHED: [(&str, &str, bool); 20] = [
 
 /// Name, pattern, and whether its parameters are read.
 fn all() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
-    names::ALL.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, text, true)).chain(PUBLISHED)
+    let named = names::ALL.into_iter().filter(|(_, text)| !text.is_empty());
+    named.map(|(name, text)| (name, text, text != names::SUPERWORDS)).chain(PUBLISHED)
 }
 
 fn engine(name: &str, pattern: &str) -> (Box<Automaton>, Option<Family>) {

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import pairwise, product, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import TemplateError
@@ -321,11 +321,13 @@ class Turns:
             tail = None if last is None else _tail_of(last, number)
             more = self._try_probe(number, role, "user")
             following = None if more is None else _tail_of(more, number)
-            if last and tail and following and _begins_next(last, number, tail, following):
+            shared = tail[: common(tail, following)] if tail and following else ""
+            # The text behind a conversation can begin as the next turn does, which is not the end of this one.
+            if tail and following and tail[len(shared) :].strip() and len(_MARKS.findall(shared)) > 1:
                 following = self._before_header(following)
                 if following is None:
                     raise TemplateError(
-                        "the template writes the beginning of a turn behind every conversation, so where the turn of "
+                        "the template writes more behind every conversation, so where the turn of "
                         f"message {number} ends cannot be known",
                         remedy="pass end_of_turn=, or leave the message out with train_on=",
                     )
@@ -335,11 +337,12 @@ class Turns:
     def _before_header(self, following: str) -> str | None:
         """The text between an answer and a message of a user without the header of that; None if it cannot be known.
 
-        The header is what stands before the first message of a conversation, too. A preamble there can end as a turn.
+        The header stands before the first message of a conversation, too. There a preamble can end as a turn does; but
+        a mark that begins the text ends nothing.
         """
         first = self._try_probe(0, "user")
         spans = () if first is None else first.outline
-        start = next((span.start for span in spans if _is_written(span)), None)
+        start = next((span.start for span in spans if span.message == 0 and _is_written(span)), None)
         if first is None or start is None:
             return None
         ours, theirs = _ATOMS.findall(following), _ATOMS.findall(first.text[:start])
@@ -348,8 +351,11 @@ class Turns:
             if left != right:
                 break
             shared += 1
-        preamble = "".join(theirs[: len(theirs) - shared])
-        return "".join(ours[: len(ours) - shared]) if shared and not _MARKS.sub("", preamble).strip() else None
+        cut = len(ours) - shared
+        if _MARKS.sub("", "".join(theirs[: len(theirs) - shared])).strip():
+            leading = [*takewhile(lambda atom: _MARKS.fullmatch(atom) or not atom.strip(), theirs)]
+            cut = next((at for at in range(cut, len(ours)) if ours[at].strip() and ours[at] in leading), 0)
+        return "".join(ours[:cut]) if shared and cut else None
 
     # The beginning of a turn.
 
@@ -523,6 +529,9 @@ def _matched(groups: Sequence[_Group], shape: _Shape) -> list[tuple[_Group, int]
         while shape.fields[at + 1 : at + 2] == (group.field,):
             at += 1
         own[-1] = (group, at)
+        # A content of line ends can be stripped at the end of a conversation, and written before the calls in history.
+        first = groups.index(own[0][0])
+        own = [(group, own[0][1]) for group in groups[:first] if group.field.split("/")[0] == "content"] + own
     return own
 
 
@@ -561,26 +570,6 @@ def _tail_of(rendered: Rendered, number: int) -> str | None:
     """The text after the content of a message."""
     rows = [row for row, span in enumerate(rendered.outline) if span.message == number and _top(span) not in _HEADS]
     return _behind(rendered, rows[-1]) if rows else None
-
-
-def _begins_next(rendered: Rendered, number: int, tail: str, following: str) -> bool:
-    """Whether the text behind an answer at the end of a conversation goes on with the header of an answer.
-
-    Args:
-        rendered: The conversation.
-        number: The answer.
-        tail: The text behind it.
-        following: The text between it and a user's message.
-    """
-    rest = tail[common(tail, following) :].strip()
-    mark = _MARKS.match(rest)
-    spans = rendered.outline
-    fields = [row for row, span in enumerate(spans) if _is_written(span) and _top(span) not in _HEADS]
-    first = next((row for row in fields if spans[row].message == number), None)
-    if first is None or not rest:
-        return False
-    before = max((spans[row].end for row in fields if row < first), default=0)
-    return (mark[0] if mark else rest) in rendered.text[before : spans[first].start]
 
 
 def _last_mark(tail: str | None, following: str | None) -> str | None:

@@ -112,8 +112,7 @@ class TracedInputs:
         if found is None:
             before = self._left
             made = self._value(list(tables), self._origin(name), 0)
-            for table in (made, *made):
-                table._json = {}
+            _keep_texts(made)
             with _lock:
                 _kept[key] = made, before - self._left
                 while len(_kept) > _MOST_KEPT:
@@ -233,6 +232,14 @@ class TracedInputs:
         made._origin = origin
         made._weight = sum([ELEMENT + len(key) + _weight(value) for key, value in pairs])
         return made
+
+
+def _keep_texts(value: Any) -> None:
+    """Let each list and dict keep the texts that templates make of it."""
+    if isinstance(value, TracedList | TracedDict):
+        value._texts = {}
+        for inner in value.values() if isinstance(value, TracedDict) else value:
+            _keep_texts(inner)
 
 
 def _weight(value: Any) -> int:

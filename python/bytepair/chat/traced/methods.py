@@ -225,13 +225,18 @@ def respelled(budget: Budget, text: str, made: Callable[[str], str], prefixed: b
     if len(runs) == 1:
         return Text(whole, ((len(whole), runs[0][1]),))
     found: list[Run] = []
+    sizes: dict[tuple[str, str], int] = {}
     at = 0
     for length, origin in runs:
         budget.spend(length)
+        part = str.__getitem__(text, slice(at, at + length))
         before = str.__getitem__(text, slice(at - 1, at)) if prefixed and at else ""
-        # The context changes the spelling, but not which characters come from which run.
-        segment = made(before + str.__getitem__(text, slice(at, at + length)))
-        found.append((len(segment) - len(made(before)), origin))
+        # JSON has the same commas and quotes between all its values.
+        size = sizes.get((before, part))
+        if size is None:
+            # The context changes the spelling, but not which characters come from which run.
+            size = sizes[before, part] = len(made(before + part)) - (len(made(before)) if before else 0)
+        found.append((size, origin))
         at += length
     return Text(whole, merged(found))
 

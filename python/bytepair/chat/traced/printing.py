@@ -53,16 +53,22 @@ def to_text(budget: Budget, value: Any) -> str:
         return value
     if isinstance(value, Undefined):
         return ""
-    parts: list[str] = []
-    _represent(budget, value, origin_of(value), parts)
-    return joined(parts)
+    return represent(budget, value)
 
 
 def represent(budget: Budget, value: Any) -> str:
     """``repr(value)``."""
+    kept: dict[Any, str] | None = getattr(value, "_texts", None) if isinstance(value, CONTAINERS) else None
+    if kept is not None and "repr" in kept:
+        made = kept["repr"]
+        budget.spend(len(made) + weight(made))
+        return made
     parts: list[str] = []
     _represent(budget, value, origin_of(value), parts)
-    return joined(parts)
+    made = joined(parts)
+    if kept is not None and len(kept) < _MOST_KEPT:
+        kept["repr"] = made
+    return made
 
 
 def _represent(budget: Budget, value: Any, origin: TextOrigin, parts: list[str]) -> None:
@@ -180,7 +186,7 @@ def to_json(  # noqa: PLR0917 (as json.dumps and transformers have it)
     item_separator, key_separator = separators
     escape = _escape_ascii if ensure_ascii else _escape_unicode
     options = (escape, margin, bool(sort_keys), (str(item_separator), str(key_separator)))
-    kept: dict[Any, str] | None = getattr(value, "_json", None) if isinstance(value, CONTAINERS) else None
+    kept: dict[Any, str] | None = getattr(value, "_texts", None) if isinstance(value, CONTAINERS) else None
     if kept is not None and options in kept:
         made = kept[options]
         budget.spend(len(made) + weight(made))

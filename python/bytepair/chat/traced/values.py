@@ -138,8 +138,8 @@ class TracedNone:
 class TracedDict(dict[Any, Any]):
     """A dict from the inputs, or one that the template made."""
 
-    __slots__ = ("_json", "_origin", "_weight")
-    _json: dict[Any, str]
+    __slots__ = ("_origin", "_texts", "_weight")
+    _texts: dict[Any, str]
     _origin: TextOrigin
     _weight: int
 
@@ -147,8 +147,8 @@ class TracedDict(dict[Any, Any]):
 class TracedList(list[Any]):
     """A list from the inputs, or one that the template made."""
 
-    __slots__ = ("_json", "_origin", "_weight")
-    _json: dict[Any, str]
+    __slots__ = ("_origin", "_texts", "_weight")
+    _texts: dict[Any, str]
     _origin: TextOrigin
     _weight: int
 
