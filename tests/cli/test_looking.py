@@ -57,7 +57,7 @@ def test_corpora_have_the_same_names_everywhere(
 
 def test_errors_speak_of_options(fails: Callable[..., str], misused: Callable[..., str]) -> None:
     bp.train({"low": 2}, vocab_size=258).save("bare.tiktoken", drop=("split",))
-    assert "qwen2, and --special-token TEXT=ID" in fails("view", "low", "-m", "bare.tiktoken")
+    assert "superwords, and --special-token TEXT=ID" in fails("view", "low", "-m", "bare.tiktoken")
     assert "pass --encodings FOLDER" in fails("inspect", "gpt2")
     assert "bytepair inspect lists them" in fails("explain", "low", "-m", "model", "--special", "<|no|>")
     Path("bad.txt").write_bytes(b"\xff")

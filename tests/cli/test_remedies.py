@@ -32,7 +32,7 @@ MODEL = ["-m", "model"]
 FAILS: list[tuple[list[str], str]] = [
     # The options of a model, by each command that loads one.
     *(
-        ([*command, *how, "bare.tiktoken"], "qwen2, and --special-token TEXT=ID")
+        ([*command, *how, "bare.tiktoken"], "superwords, and --special-token TEXT=ID")
         for command, how in (
             (["encode", "text.txt"], ["-m"]),
             (["decode", "ids.txt"], ["-m"]),
@@ -172,10 +172,10 @@ def test_remedies_name_the_options_of_the_command(capsys: pytest.CaptureFixture[
 @pytest.mark.usefixtures("prepared")
 def test_remedies_in_reports_name_the_options_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, remedy in (
-        (["verify", "bare.tiktoken"], "qwen2, and --special-token TEXT=ID"),
-        (["verify", "bare.tiktoken", "--json"], "qwen2, and --special-token TEXT=ID"),
+        (["verify", "bare.tiktoken"], "superwords, and --special-token TEXT=ID"),
+        (["verify", "bare.tiktoken", "--json"], "superwords, and --special-token TEXT=ID"),
         (["verify", "partial.json"], "--partial-alphabet"),
-        (["inspect", "bare.tiktoken"], "qwen2, and --special-token TEXT=ID"),
+        (["inspect", "bare.tiktoken"], "superwords, and --special-token TEXT=ID"),
         (["inspect", "partial.json"], "--partial-alphabet"),
         (["inspect", "partial.json", "--format", "json"], "--partial-alphabet"),
     ):

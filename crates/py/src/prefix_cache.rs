@@ -38,7 +38,7 @@ const LEAST: usize = 1 << 16;
 ///     (True, True)
 ///     >>> figures = cache.figures()
 ///     >>> figures["texts"], figures["hits"], figures["found"]
-///     (2, 1, 4092)
+///     (2, 1, 4095)
 #[pyclass(frozen, module = "bytepair")]
 pub(crate) struct PrefixCache {
     tokenizer: Py<CoreTokenizer>,
