@@ -131,6 +131,7 @@ impl Ruler {
         debug_assert_eq!(marks.last(), self.marks.get(number), "parts between cuts add up");
         marks.pop();
         let is_finer = !marks.is_empty();
+        self.marks.room(marks.len())?;
         self.marks.splice(number..number, marks);
         Ok(is_finer)
     }
