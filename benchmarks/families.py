@@ -46,7 +46,7 @@ class Family(NamedTuple):
     origin: str
     what: str
     options: Mapping[str, Any] = {}
-    """What the file does not hold, for loading it here."""
+    """Options for loading it here that the file does not hold."""
     beside: str = ""
     """A second file of the tokenizer."""
     peer_file: str = ""

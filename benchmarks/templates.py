@@ -42,7 +42,7 @@ _ANSWERS = ("assistant", "model")
 
 @dataclass
 class Found:
-    """What was found about one template."""
+    """The findings about one template."""
 
     same: int = 0
     refused: int = 0

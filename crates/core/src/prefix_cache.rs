@@ -42,7 +42,7 @@ const OVERHEAD: usize = 192;
 /// The number of the block before the first.
 const ROOT: u64 = 0;
 
-/// What a cache did so far.
+/// The figures of a cache so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Texts that were encoded or counted.
@@ -209,7 +209,7 @@ impl PrefixCache {
         Ok(count)
     }
 
-    /// What it did so far.
+    /// Its figures so far.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let get = |number: &AtomicU64| number.load(Ordering::Relaxed);

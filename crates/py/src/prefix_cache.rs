@@ -86,7 +86,7 @@ impl PrefixCache {
         detached(py, text.len(), || self.cache.count(tokenizer, policy, &text))
     }
 
-    /// What the cache did so far: ``texts`` encoded or counted, ``hits`` among them, ``bytes`` of all texts, bytes whose ids
+    /// The figures so far: ``texts`` encoded or counted, ``hits`` among them, ``bytes`` of all texts, bytes whose ids
     /// were ``found``, blocks ``evicted``; and the ``blocks`` that are kept, with the ``memory`` that they take.
     fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Figures { texts, hits, bytes, found, evicted, blocks, memory } = self.cache.figures();

@@ -17,7 +17,7 @@ _COLUMNS = {"input_ids", "attention_mask"}
 
 
 class _Cached:
-    """What a class of tokenizers gets in front: one text without further options goes through the cache."""
+    """The base put before a class of tokenizers: one text without further options goes through the cache."""
 
     _prefix_cache: PrefixCache
     _around: tuple[list[int], list[int]]

@@ -39,7 +39,7 @@ _ESCAPES = {
     "e": r"\x{1B}",
 }
 _CASED_BY_NAME = frozenset("wWbB")
-"""What has no case by itself, and is spelled by properties that could have."""
+"""Escapes that have no case by themselves, and are spelled by properties that could have."""
 _LINE_START, _LINE_END = r"(?:\A|(?<=\n)(?!\z))", r"(?=\n|\z)"
 _POSIX = {
     "alnum": r"\p{Alphabetic}\p{Nd}",

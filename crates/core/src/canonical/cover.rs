@@ -38,7 +38,7 @@ impl Stem {
 pub struct Cover {
     /// The ids that all sequences begin with.
     pub head: Vec<u32>,
-    /// What follows, by the ids before the last one.
+    /// Last ids, by the ids before them.
     pub stems: Vec<Stem>,
 }
 

@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 32 << 20;
 
 type Mask = Arc<[u32]>;
 
-/// What was made before.
+/// Masks that were made before.
 #[derive(Default)]
 pub(super) struct Masks {
     /// By state: the tokens that can follow if they fit, and if they do not.

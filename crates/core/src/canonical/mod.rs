@@ -50,7 +50,7 @@ const MOST_IDS: u64 = 1 << 26;
 /// Answers about states that are kept.
 const MOST_ANSWERS: usize = 1 << 16;
 
-/// What a tokenizer's live sequences are decided by: made once for a tokenizer, shared by threads.
+/// The tables that decide which sequences of a tokenizer are live: made once for a tokenizer, shared by threads.
 pub struct Canonical {
     /// The tokens by their index in the vocabulary.
     trie: Trie,
@@ -66,7 +66,7 @@ pub struct Canonical {
     ways: Mutex<HashMap<Ways, bool>>,
 }
 
-/// What a call reads: the tokenizer's parts, and buffers.
+/// The inputs of a call: the tokenizer's parts, and buffers.
 struct Reader<'a> {
     of: &'a Canonical,
     vocab: &'a Vocab,

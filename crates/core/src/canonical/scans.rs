@@ -85,7 +85,7 @@ impl State {
         (self.fresh, self.partial, self.length, self.last) = (other.fresh, other.partial, other.length, other.last);
     }
 
-    /// What may follow, but for the last token.
+    /// The texts that may follow, but for the last token.
     pub(super) fn key(&self) -> Key {
         Key { scans: self.scans.clone(), fresh: self.fresh, partial: self.partial, text: self.text.clone() }
     }
@@ -107,7 +107,7 @@ impl State {
         all.is_empty() && !fresh.is_empty()
     }
 
-    /// What decides whether any text can follow, whatever its tokens: of each scan the state, and whether it can go on.
+    /// The facts that decide whether any text can follow, whatever its tokens: the state of each scan, and whether it can go on.
     pub(super) fn ways(&self) -> Ways {
         self.scans.iter().map(|scan| (scan.state, scan.open, scan.falls)).collect()
     }
@@ -201,7 +201,7 @@ impl State {
     }
 }
 
-/// Of each scan its state, whether it is open, and whether the next one counts if it ends at its last match.
+/// The state of each scan, whether it is open, and whether the next one counts if it ends at its last match.
 pub(super) type Ways = Vec<(u16, bool, bool)>;
 
 /// Whether some characters let a scan that is open decide, all tokens being allowed: without that nothing can follow.
