@@ -70,10 +70,15 @@ build/cluster/.installed: pyproject.toml | tools
 	@echo $(CURDIR)/python > $$(build/cluster/bin/python -c 'import site; print(site.getsitepackages()[0])')/bytepair.pth
 	@touch $@
 
+# Tests beside others that need torch.
+NEED_TORCH := tests/compat/test_grammars.py::test_xgrammar_has_the_same_tokens \
+  tests/test_transplant.py::test_pairs_of_added_tokens_and_types
+
 # A reason is shown for each test that is skipped: without Java those of Spark are, without Slurm its own part.
 test-cluster: $(BIN)/.built build/cluster/.installed
 	@command -v java >/dev/null || echo "no Java is installed: Spark is not tested; 'sudo apt install openjdk-17-jre-headless'"
-	BYTEPAIR_CLUSTER=1 build/cluster/bin/python -m pytest -rs tests/cluster tests/test_docs.py::test_shards_are_read_back_as_the_guide_says
+	BYTEPAIR_CLUSTER=1 build/cluster/bin/python -m pytest -rs tests/cluster $(NEED_TORCH) \
+	  tests/test_docs.py::test_shards_are_read_back_as_the_guide_says
 
 # A browser is the system's: Debian's package is installed if none is found, and BYTEPAIR_CHROMIUM may name another.
 $(BIN)/.browser: pyproject.toml $(BIN)/.installed
