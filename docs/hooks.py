@@ -1,4 +1,4 @@
-"""What `make docs` changes of a page: what the theme leaves without a name or a place."""
+"""Changes to a page by `make docs`: names and places that the theme leaves out."""
 
 from __future__ import annotations
 

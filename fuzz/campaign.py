@@ -28,7 +28,7 @@ DOCUMENT = coverage.ROOT / "docs" / "reliability.md"
 MARKS = "<!-- campaign -->\n", "<!-- end of the campaign -->"
 
 EXECUTIONS = 1_000_000_000
-"""Of targets and sweeps together, what the campaign is for."""
+"""The number of executions of targets and sweeps together that the campaign is for."""
 
 
 class Part(NamedTuple):
@@ -63,7 +63,7 @@ def _sweeps(seconds: float) -> Callable[[int], tuple[int, int]]:
 
 
 def _damaged(every: int) -> Callable[[int], tuple[int, int]]:
-    """Of each file one damaged form in so many; then the next ones."""
+    """One damaged form in so many of each file; then the next ones."""
 
     def share(done: int) -> tuple[int, int]:
         files = [damage.damage(name, data, every=every, first=done) for name, data in damage.small_files().values()]
@@ -111,13 +111,13 @@ PARTS: dict[str, Part] = {
     "forks while threads encode": Part(10_000, _counted(lambda size, done: threads.forks(size, seed=done), 500)),
     "calls of 64 threads": Part(1_000_000, _counted(lambda size, done: threads.in_threads(size, seed=done), 50_000)),
 }
-"""What is counted."""
+"""The things that are counted."""
 
 State = dict[str, dict[str, float]]
 
 
 def load(path: Path = STATE) -> State:
-    """What was counted so far."""
+    """The counts so far."""
     state: State = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return {name: state.get(name, {"done": 0, "values": 0, "seconds": 0.0}) for name in PARTS}
 

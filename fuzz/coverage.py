@@ -46,7 +46,7 @@ FLAGS = (
     "--cfg fuzzing",
     "-Clink-dead-code",
 )
-"""What `cargo fuzz` passes, without a sanitizer, which would need another toolchain."""
+"""The flags of `cargo fuzz`, without a sanitizer, which would need another toolchain."""
 
 
 class Fuzzed(NamedTuple):

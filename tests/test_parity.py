@@ -120,6 +120,7 @@ def test_threads_and_counts_change_nothing() -> None:
             "the development texts are of en",
         ),
         ({"en": ["ab"], "de": ["ab"]}, {"ties": "first_seen"}, "ties cannot go by first occurrence"),
+        ({"en": ["ab"], "de": ["ab"]}, {"memory": 1 << 20}, "needs up to .* and the memory limit is 0.00 GB"),
         ({"en": ["ab"], "de": ["ab"]}, {"stages": [(257, "none")]}, "stages does not go with parity"),
     ],
 )

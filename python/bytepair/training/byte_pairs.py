@@ -198,6 +198,7 @@ def train_with_statistics(  # noqa: PLR0912, PLR0915 (each option is checked, co
                     parity,
                     alphabet=alphabet,
                     min_frequency=least,
+                    memory=limit,
                     learned=learned,
                     logs=logs,
                     report=report,

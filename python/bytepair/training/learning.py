@@ -72,14 +72,8 @@ def learn_merges(
     check_choice("ties", ties, TIES)
     check_not_negative(merges=merges, min_frequency=min_frequency, max_token_length=max_token_length)
     check_not_negative(max_words=max_words)
-    needed = 0 if memory is None else learn_bytes(counts, merges=merges, threads=threads)
-    if memory is not None and needed > memory:
-        raise TrainingError(
-            f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and the memory limit is "
-            f"{memory / 1e9:.2f} GB",
-            remedy="allow more memory, or leave out rare pieces: min_count=2",
-            cli_remedy="allow more --memory, or leave out rare pieces: --min-count 2",
-        )
+    if memory is not None:
+        check_memory(counts, learn_bytes(counts, merges=merges, threads=threads), memory)
     with Phase(report, "merge", merges) as phase:
 
         def tell(done: int) -> None:
@@ -104,6 +98,17 @@ def learn_merges(
     if symbols is not None:
         symbols.extend(alphabet_symbols)
     return total
+
+
+def check_memory(counts: PieceCounts, needed: int, memory: int) -> None:
+    """Raises TrainingError if merging needs more memory than is allowed, in bytes."""
+    if needed > memory:
+        raise TrainingError(
+            f"merging {len(counts):,} distinct pieces needs up to {needed / 1e9:.2f} GB, and the memory limit is "
+            f"{memory / 1e9:.2f} GB",
+            remedy="allow more memory, or leave out rare pieces: min_count=2",
+            cli_remedy="allow more --memory, or leave out rare pieces: --min-count 2",
+        )
 
 
 def check_choice(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import learn_parity
+from bytepair._core import learn_bytes, learn_parity
 from bytepair.errors import TrainingError
 from bytepair.progress import Phase
 from bytepair.training.counts import Counts
+from bytepair.training.learning import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,11 +132,16 @@ def learn_with_parity(
     min_frequency: int,
     max_token_length: int | None,
     max_words: int | None,
+    memory: int | None,
     learned: list[Learned],
     logs: Sequence[MergeLog],
     report: Report | None,
 ) -> tuple[int, list[str | None]]:
     """Learns merges as `bytepair.training.learning.learn_merges` does, and returns the group of each as well."""
+    if memory is not None:
+        # Every pair is kept, with a count in each group.
+        needed = (len(counts.groups) + 1) * learn_bytes(counts.core, merges=merges, threads=1)
+        check_memory(counts.core, needed, memory)
     share = max(int(parity.alpha * parity.window / len(counts.groups)), 1)
     with Phase(report, "merge", merges) as phase:
 
