@@ -11,13 +11,14 @@ use aho_corasick::{AhoCorasick, Input};
 
 use crate::cache::known::{Known, few};
 use crate::cache::pool::Pool;
-use crate::cache::seen::{self, Ids, Key};
+use crate::cache::seen::Key;
 use crate::cache::whole_tokens::{self, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
 use crate::memory::Room;
 use crate::merge::{self, Scratch};
 use crate::model::{self, OnBytes, Token, WordModel};
+use crate::row::{self, IDS, Ids};
 use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
@@ -25,22 +26,38 @@ use crate::vocab::{Semantics, Vocab};
 
 /// Takes ids as they come.
 pub trait Sink {
-    /// Whether only the number of ids matters, and not which they are.
-    const COUNTS: bool = false;
+    /// What it keeps of them.
+    fn kept(&mut self) -> Kept<'_>;
 
     /// Some ids, in order.
     ///
     /// # Errors
     /// `Memory`.
-    fn take(&mut self, ids: &[u32]) -> Result<()>;
+    #[inline]
+    fn take(&mut self, ids: &[u32]) -> Result<()> {
+        match self.kept() {
+            Kept::Ids(kept) => {
+                kept.room(ids.len())?;
+                kept.extend_from_slice(ids);
+            }
+            Kept::Number(number) => *number += ids.len() as u64,
+        }
+        Ok(())
+    }
+}
+
+/// What a [`Sink`] keeps: the ids, or only how many there are.
+pub enum Kept<'a> {
+    /// All ids.
+    Ids(&'a mut Vec<u32>),
+    /// Their number.
+    Number(&'a mut u64),
 }
 
 impl Sink for Vec<u32> {
-    #[inline]
-    fn take(&mut self, ids: &[u32]) -> Result<()> {
-        self.room(ids.len())?;
-        self.extend_from_slice(ids);
-        Ok(())
+    #[inline(always)]
+    fn kept(&mut self) -> Kept<'_> {
+        Kept::Ids(self)
     }
 }
 
@@ -49,12 +66,9 @@ impl Sink for Vec<u32> {
 pub struct Count(pub u64);
 
 impl Sink for Count {
-    const COUNTS: bool = true;
-
-    #[inline]
-    fn take(&mut self, ids: &[u32]) -> Result<()> {
-        self.0 += ids.len() as u64;
-        Ok(())
+    #[inline(always)]
+    fn kept(&mut self) -> Kept<'_> {
+        Kept::Number(&mut self.0)
     }
 }
 
@@ -102,8 +116,6 @@ struct Found {
     /// The numbers of those that were not found at once, in order.
     which: [u8; MANY],
     missing: usize,
-    /// The ids of some pieces in a row. Of each all are written that it could have.
-    row: [u32; MANY * seen::IDS + 1],
 }
 
 impl Default for Found {
@@ -114,7 +126,6 @@ impl Default for Found {
             ids: [Ids::default(); MANY],
             which: [0; MANY],
             missing: 0,
-            row: [0; MANY * seen::IDS + 1],
         }
     }
 }
@@ -411,19 +422,26 @@ impl Lookup {
 
     /// Sends the ids of the first pieces, up to the first one that is not found at once; returns which that is.
     #[inline]
-    fn send_known<S: Sink>(&mut self, pieces: usize, sink: &mut S) -> Result<usize> {
-        let Self { found: Found { keys, hashes, row, .. }, known, .. } = self;
-        let (mut count, mut at) = (0, 0);
-        for (&key, &hash) in keys.iter().zip(&*hashes).take(pieces) {
+    fn send_known(&self, pieces: usize, sink: &mut impl Sink) -> Result<usize> {
+        match sink.kept() {
+            Kept::Ids(kept) => row::append(kept, pieces, |row| self.each_known(pieces, |ids| row.put(ids))),
+            Kept::Number(number) => Ok(self.each_known(pieces, |ids| *number += u64::from(ids[IDS]))),
+        }
+    }
+
+    #[inline(always)]
+    fn each_known(&self, pieces: usize, mut put: impl FnMut(&Ids)) -> usize {
+        let Self { found: Found { keys, hashes, .. }, known, .. } = self;
+        let mut count = 0;
+        for (&key, &hash) in keys.iter().zip(hashes).take(pieces) {
             let (ids, is_it) = known.probe(key, hash);
             if !is_it {
                 break;
             }
-            at = put::<S>(row, at, ids);
+            put(ids);
             count += 1;
         }
-        sink.take(&row[..at])?;
-        Ok(count)
+        count
     }
 
     /// Finds the ids of some pieces from number `first` on.
@@ -505,7 +523,7 @@ impl Lookup {
                 .map_err(|error| error.shifted(start));
         }
         counts.clear();
-        counts.extend(self.found.ids[..ends.len()].iter().map(|&ids| match ids[seen::IDS] {
+        counts.extend(self.found.ids[..ends.len()].iter().map(|&ids| match ids[IDS] {
             0 => self.many(ids).len() as u32,
             count => count,
         }));
@@ -514,19 +532,16 @@ impl Lookup {
 
     /// Sends the ids of pieces that were found to `sink`, in order.
     #[inline]
-    fn send<S: Sink>(&mut self, pieces: Range<usize>, sink: &mut S) -> Result<()> {
-        let mut at = 0;
-        for number in pieces {
-            let ids = self.found.ids[number];
-            if ids[seen::IDS] == 0 {
-                sink.take(&self.found.row[..at])?;
-                sink.take(self.many(ids))?;
-                at = 0;
-            } else {
-                at = put::<S>(&mut self.found.row, at, &ids);
-            }
+    fn send(&self, pieces: Range<usize>, sink: &mut impl Sink) -> Result<()> {
+        let mut ids = self.found.ids[pieces].iter();
+        loop {
+            let many = match sink.kept() {
+                Kept::Ids(kept) => row::append(kept, ids.len(), |row| each_few(&mut ids, |ids| row.put(ids)))?,
+                Kept::Number(number) => each_few(&mut ids, |ids| *number += u64::from(ids[IDS])),
+            };
+            let Some(ids) = many else { return Ok(()) };
+            sink.take(self.many(ids))?;
         }
-        sink.take(&self.found.row[..at])
     }
 
     #[cold]
@@ -553,16 +568,16 @@ impl Lookup {
     }
 }
 
-/// Writes the ids of a piece into a row of ids; returns where they end. All are written that it could have, which takes no
-/// loop, and the next ones over those that are none.
+/// Calls `put` with the ids of one piece after another, up to one that has too many, which is returned.
 #[inline(always)]
-fn put<S: Sink>(row: &mut [u32; MANY * seen::IDS + 1], at: usize, ids: &Ids) -> usize {
-    if !S::COUNTS
-        && let Some(room) = row.get_mut(at..at + ids.len())
-    {
-        room.copy_from_slice(ids);
+fn each_few<'a>(pieces: &mut impl Iterator<Item = &'a Ids>, mut put: impl FnMut(&Ids)) -> Option<Ids> {
+    for ids in pieces {
+        if ids[IDS] == 0 {
+            return Some(*ids);
+        }
+        put(ids);
     }
-    at + ids[seen::IDS] as usize
+    None
 }
 
 /// Where one of the pieces that end at `ends` starts and ends.

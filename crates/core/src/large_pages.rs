@@ -9,6 +9,9 @@ pub(crate) use elsewhere::{Table, ask};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Table, ask};
 
+/// The usual size of large pages.
+pub(crate) const LARGE: usize = 2 << 20;
+
 /// Types of which any number in a row may be zeros.
 ///
 /// # Safety
@@ -31,11 +34,8 @@ mod linux {
 
     use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-    use super::Zeros;
+    use super::{LARGE, Zeros};
     use crate::memory;
-
-    /// The usual size of large pages.
-    const LARGE: usize = 2 << 20;
 
     /// Asks for large pages where a vector has room for items but holds none yet.
     pub(crate) fn ask<T>(room: &mut Vec<T>) {

@@ -34,6 +34,7 @@ pub mod prefix_cache;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_data;
+mod row;
 pub mod segment;
 pub mod split;
 pub mod tier;

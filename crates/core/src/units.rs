@@ -1,6 +1,6 @@
 //! Text in units of one, two or four bytes a character, as Python stores it, to UTF-8.
 //!
-//! A first pass counts the bytes and finds lone surrogates; a second one writes. Characters of ASCII are narrowed, sixteen at
+//! A first pass over some characters counts their bytes and finds lone surrogates; a second one writes. Characters of ASCII are narrowed, sixteen at
 //! a time. Of sixteen others each is made in all its lengths and then stored as four bytes, of which the next one covers those
 //! that are too many: no branch depends on a character, since those of mixed text would be mispredicted at every word. The
 //! compiler makes loops over registers of it; those of AVX2 are twice as wide.
@@ -19,17 +19,14 @@ const AT_ONCE: usize = 16;
 /// The most bytes that are stored for a character.
 const STORED: usize = 4;
 
-/// A text with one unit for each character, none of which is a surrogate.
+/// A text with one unit for each character, of which some may be surrogates.
 #[derive(Clone, Copy, Debug)]
-pub struct Units<'a> {
-    units: Width<'a>,
-    bytes: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Width<'a> {
+pub enum Units<'a> {
+    /// Characters up to U+00FF.
     One(&'a [u8]),
+    /// Characters up to U+FFFF.
     Two(&'a [u16]),
+    /// All characters.
     Four(&'a [u32]),
 }
 
@@ -37,64 +34,41 @@ enum Width<'a> {
 macro_rules! for_each_size {
     ($sized:expr, $units:ident => $done:expr) => {
         match $sized {
-            Width::One($units) => $done,
-            Width::Two($units) => $done,
-            Width::Four($units) => $done,
+            Units::One($units) => $done,
+            Units::Two($units) => $done,
+            Units::Four($units) => $done,
         }
     };
 }
 
-impl<'a> Units<'a> {
-    /// Characters up to U+00FF.
-    #[must_use]
-    pub fn of_one_byte(units: &'a [u8]) -> Self {
-        Self { units: Width::One(units), bytes: measure(units).bytes }
-    }
-
-    /// Characters up to U+FFFF.
-    ///
-    /// # Errors
-    /// `Encode`, at the first surrogate.
-    ///
-    /// ```
-    /// use bytepair_core::units::Units;
-    /// let text: Vec<u16> = "世界!".encode_utf16().collect();
-    /// assert_eq!(Units::of_two_bytes(&text)?.text()?, "世界!");
-    /// let error = Units::of_two_bytes(&[0x4E16, 0xD800]).map_err(|error| (error.byte, error.character));
-    /// assert_eq!(error.err(), Some((Some(3), Some(1))));
-    /// # Ok::<(), bytepair_core::Error>(())
-    /// ```
-    pub fn of_two_bytes(units: &'a [u16]) -> Result<Self> {
-        Ok(Self { units: Width::Two(units), bytes: checked(units)? })
-    }
-
-    /// All characters.
-    ///
-    /// # Errors
-    /// `Encode`, at the first unit that is no character.
-    pub fn of_four_bytes(units: &'a [u32]) -> Result<Self> {
-        Ok(Self { units: Width::Four(units), bytes: checked(units)? })
-    }
-
-    /// The bytes of the text in UTF-8.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
+impl Units<'_> {
     /// How many characters there are.
     #[must_use]
     pub fn characters(&self) -> usize {
-        for_each_size!(self.units, units => units.len())
+        for_each_size!(self, units => units.len())
+    }
+
+    /// Whether no unit is a surrogate.
+    #[must_use]
+    pub fn are_characters(&self) -> bool {
+        for_each_size!(self, units => measure(units).are_characters)
     }
 
     /// The text in UTF-8.
     ///
     /// # Errors
-    /// `Memory`, if there is no room for it.
+    /// `Encode`, at the first unit that is no character; `Memory`, if there is no room for it.
+    ///
+    /// ```
+    /// use bytepair_core::units::Units;
+    /// let text: Vec<u16> = "世界!".encode_utf16().collect();
+    /// assert_eq!(Units::Two(&text).text()?, "世界!");
+    /// let error = Units::Two(&[0x4E16, 0xD800]).text().map_err(|error| (error.byte, error.character));
+    /// assert_eq!(error.err(), Some((Some(3), Some(1))));
+    /// # Ok::<(), bytepair_core::Error>(())
+    /// ```
     pub fn text(&self) -> Result<String> {
         let mut text = String::new();
-        text.room(self.bytes + STORED)?;
         self.append(0..self.characters(), &mut text)?;
         Ok(text)
     }
@@ -102,13 +76,17 @@ impl<'a> Units<'a> {
     /// Appends some characters in UTF-8.
     ///
     /// # Errors
-    /// `Memory`, if there is no room for them.
+    /// As [`Units::text`], placed in the whole text; nothing is appended then.
     pub fn append(&self, characters: Range<usize>, text: &mut String) -> Result<()> {
-        // SAFETY: the units are characters, and only their UTF-8 is appended.
-        let text = unsafe { text.as_mut_vec() };
-        for_each_size!(self.units, units => {
-            text.room(room(&units[characters.clone()], self.bytes))?;
-            append(&units[characters], self.bytes, text);
+        for_each_size!(self, units => {
+            let some = &units[characters];
+            let Measured { bytes, are_characters } = measure(some);
+            if !are_characters {
+                return Err(no_character(units));
+            }
+            text.room(bytes + STORED)?;
+            // SAFETY: the units are characters, and only their UTF-8 is appended.
+            append(some, unsafe { text.as_mut_vec() });
         });
         Ok(())
     }
@@ -181,44 +159,36 @@ fn measure_plain<T: Unit>(units: &[T]) -> Measured {
     measured
 }
 
-/// The bytes of UTF-8, or an error at the first unit that is no character.
-fn checked(units: &[impl Unit]) -> Result<usize> {
-    let measured = measure(units);
-    if measured.are_characters {
-        return Ok(measured.bytes);
-    }
+/// The error for the first unit that is no character.
+#[cold]
+fn no_character(units: &[impl Unit]) -> Error {
     let character = units.iter().position(|&unit| !is_character(unit.into())).unwrap_or(units.len());
     let unit: u32 = units[character].into();
     let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate '\\u{unit:04x}'")).or_replace();
-    Err(Error { byte: Some(measure(&units[..character]).bytes), character: Some(character), ..error })
+    Error { byte: Some(measure(&units[..character]).bytes), character: Some(character), ..error }
 }
 
-/// The bytes that [`append`] may store for these units, of a text with so many bytes.
-fn room<T: Unit>(units: &[T], most: usize) -> usize {
-    most.min(units.len() * T::MOST) + STORED
-}
-
-/// Appends characters, which are `most` bytes of UTF-8 or fewer.
-fn append<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
+/// Appends characters, for whose bytes there is room, and for [`STORED`] more.
+fn append<T: Unit>(units: &[T], text: &mut Vec<u8>) {
     #[cfg(target_arch = "x86_64")]
     if has_wide_registers() {
         // SAFETY: the machine has the feature that the function is compiled for.
-        unsafe { append_wide(units, most, text) };
+        unsafe { append_wide(units, text) };
         return;
     }
-    append_plain(units, most, text);
+    append_plain(units, text);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn append_wide<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
-    append_plain(units, most, text);
+fn append_wide<T: Unit>(units: &[T], text: &mut Vec<u8>) {
+    append_plain(units, text);
 }
 
 #[allow(clippy::needless_range_loop, reason = "iterators and closures are calls where a build does not inline them")]
 #[inline(always)]
-fn append_plain<T: Unit>(units: &[T], most: usize, text: &mut Vec<u8>) {
-    debug_assert!(text.capacity() - text.len() >= room(units, most));
+fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) {
+    debug_assert!(text.capacity() - text.len() >= measure_plain(units).bytes + STORED);
     // SAFETY: the place is within the vector's room.
     let mut to = unsafe { text.as_mut_ptr().add(text.len()) };
     let (chunks, rest) = units.as_chunks::<AT_ONCE>();
@@ -294,19 +264,19 @@ mod tests {
     /// The text in the smallest units of those that can hold it, and in all larger ones.
     fn each_size(text: &str, check: impl Fn(Units)) {
         let four: Vec<u32> = text.chars().map(u32::from).collect();
-        check(Units::of_four_bytes(&four).unwrap());
+        check(Units::Four(&four));
         if let Ok(two) = four.iter().map(|&unit| u16::try_from(unit)).collect::<std::result::Result<Vec<_>, _>>() {
-            check(Units::of_two_bytes(&two).unwrap());
+            check(Units::Two(&two));
         }
         if let Ok(one) = four.iter().map(|&unit| u8::try_from(unit)).collect::<std::result::Result<Vec<_>, _>>() {
-            check(Units::of_one_byte(&one));
+            check(Units::One(&one));
         }
     }
 
     #[test]
     fn every_character_is_as_char_encodes_it() {
         let all: String = ('\0'..=char::MAX).collect();
-        each_size(&all, |units| assert!(units.text().unwrap() == all && units.bytes() == all.len()));
+        each_size(&all, |units| assert!(units.text().unwrap() == all && units.are_characters()));
         for last in ['\0', '\x7F', '\u{80}', '\u{FF}', '\u{7FF}', '\u{800}', '\u{FFFF}', '\u{10000}', char::MAX] {
             for length in [1, 2, 15, 16, 17, 31, 32, 33, 100] {
                 for at in [0, length / 2, length - 1] {
@@ -322,7 +292,7 @@ mod tests {
                 }
             }
         }
-        each_size("", |units| assert_eq!((units.text().unwrap().as_str(), units.bytes()), ("", 0)));
+        each_size("", |units| assert_eq!(units.text().unwrap(), ""));
     }
 
     #[test]
@@ -333,15 +303,19 @@ mod tests {
                     let mut units = vec![0xE9_u16; length];
                     units[at..].fill(wrong);
                     let wide: Vec<u32> = units.iter().copied().map(u32::from).collect();
-                    let found = [Units::of_two_bytes(&units).unwrap_err(), Units::of_four_bytes(&wide).unwrap_err()];
-                    for error in found {
+                    for units in [Units::Two(&units), Units::Four(&wide)] {
+                        let mut joined = "é".to_owned();
+                        let later = units.append(at..length, &mut joined).unwrap_err();
+                        let error = units.text().unwrap_err();
                         assert_eq!((error.byte, error.character), (Some(2 * at), Some(at)));
                         assert!(error.what.ends_with(&format!("'\\u{wrong:x}'")), "{error}");
+                        assert_eq!((later.byte, later.character, joined.as_str()), (error.byte, error.character, "é"));
+                        assert!(!units.are_characters());
                     }
                 }
             }
         }
-        assert!(Units::of_four_bytes(&[0x61, 0x11_0000]).is_err() && Units::of_four_bytes(&[u32::MAX]).is_err());
-        assert!(Units::of_four_bytes(&[0xD7FF, 0xE000, 0x10_FFFF]).is_ok());
+        assert!(Units::Four(&[0x61, 0x11_0000]).text().is_err() && Units::Four(&[u32::MAX]).text().is_err());
+        assert!(Units::Four(&[0xD7FF, 0xE000, 0x10_FFFF]).text().is_ok());
     }
 }

@@ -220,15 +220,16 @@ impl CoreTokenizer {
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<S> {
-        if let Ok(text) = text.cast::<PyString>()
-            && let Ok(stored) = Stored::of(text)?
-        {
-            return match stored {
-                Stored::Ascii(text) => self.encode_spans(py, &[Span::Text(text)], policy.borrowed(), threads),
-                Stored::Units(units) => {
-                    run(py, units.bytes(), threads, |run| self.inner.encode_units(units, policy.borrowed(), run))
+        if let Ok(text) = text.cast::<PyString>() {
+            match Stored::of(text)? {
+                Stored::Ascii(text) => return self.encode_spans(py, &[Span::Text(text)], policy.borrowed(), threads),
+                // What is replaced is looked for first.
+                Stored::Units(units) if matches!(errors, OnInvalid::Strict) || units.are_characters() => {
+                    let encode = |run: Run<'_>| self.inner.encode_units(units, policy.borrowed(), run);
+                    return run(py, units.characters(), threads, encode);
                 }
-            };
+                Stored::Units(_) => {}
+            }
         }
         let texts = Texts::one(text)?;
         let parts = texts.utf8(errors).map_err(|(_, error)| error)?;

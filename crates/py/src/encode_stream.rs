@@ -84,8 +84,8 @@ impl EncodeStream {
             Some(half) => half.bind(py).add(exact(part.cast()?)?)?,
             None => part.clone(),
         };
-        if let Ok(stored) = Stored::of(part.cast::<PyString>()?)? {
-            return this.take(py, &[Given::Text(&stored.utf8(py)?)]);
+        if let Ok(text) = Stored::of(part.cast::<PyString>()?)?.utf8(py)? {
+            return this.take(py, &[Given::Text(&text)]);
         }
         let part = match this.on_invalid {
             OnInvalid::Replace => {

@@ -34,9 +34,9 @@ enum Units {
 impl<'a> Readable<'a> {
     pub(crate) fn new(given: &'a Bound<'_, PyAny>, errors: OnInvalid) -> PyResult<Self> {
         let Ok(text) = given.cast::<PyString>() else { return Self::of_bytes(given, errors) };
-        Ok(match Stored::of(text)? {
-            Ok(Stored::Ascii(text)) => Self { text: Cow::Borrowed(text), units: Units::Same },
-            Ok(stored) => Self { text: stored.utf8(text.py())?, units: Units::Characters },
+        Ok(match Stored::of(text)?.utf8(text.py())? {
+            Ok(text @ Cow::Borrowed(_)) => Self { text, units: Units::Same },
+            Ok(text @ Cow::Owned(_)) => Self { text, units: Units::Characters },
             Err(error) => Self { text: Cow::Owned(invalid(text, error, errors)?), units: replaced_characters(given)? },
         })
     }

@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 
-use bytepair_core::Error;
 use bytepair_core::memory::Room;
 use bytepair_core::pipeline::{Batch, Span};
 use bytepair_core::units::Units;
+use bytepair_core::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
@@ -58,26 +58,28 @@ pub(crate) enum Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    /// The text of an object, or the error for its first lone surrogate.
-    pub(crate) fn of(text: &'a Bound<'_, PyString>) -> PyResult<Result<Self, Error>> {
+    /// The text of an object.
+    pub(crate) fn of(text: &'a Bound<'_, PyString>) -> PyResult<Self> {
         // SAFETY: CPython stores each character in one unit of its own byte order, and never changes a `str` that is shared.
-        let units = match unsafe { text.data() }? {
+        Ok(match unsafe { text.data() }? {
             PyStringData::Ucs1(ascii) if ascii.is_ascii() => {
                 // SAFETY: it is ASCII.
-                return Ok(Ok(Self::Ascii(unsafe { std::str::from_utf8_unchecked(ascii) })));
+                Self::Ascii(unsafe { std::str::from_utf8_unchecked(ascii) })
             }
-            PyStringData::Ucs1(units) => Ok(Units::of_one_byte(units)),
-            PyStringData::Ucs2(units) => Units::of_two_bytes(units),
-            PyStringData::Ucs4(units) => Units::of_four_bytes(units),
-        };
-        Ok(units.map(Self::Units))
+            PyStringData::Ucs1(units) => Self::Units(Units::One(units)),
+            PyStringData::Ucs2(units) => Self::Units(Units::Two(units)),
+            PyStringData::Ucs4(units) => Self::Units(Units::Four(units)),
+        })
     }
 
-    /// The text in UTF-8.
-    pub(crate) fn utf8(&self, py: Python<'_>) -> PyResult<Cow<'a, str>> {
+    /// The text in UTF-8, or the error for its first lone surrogate.
+    pub(crate) fn utf8(&self, py: Python<'_>) -> PyResult<Result<Cow<'a, str>, Error>> {
         match self {
-            Self::Ascii(text) => Ok(Cow::Borrowed(text)),
-            Self::Units(units) => Ok(Cow::Owned(units.text().map_err(|error| raise(py, error))?)),
+            Self::Ascii(text) => Ok(Ok(Cow::Borrowed(text))),
+            Self::Units(units) => match units.text() {
+                Err(error) if error.kind == Kind::Memory => Err(raise(py, error)),
+                text => Ok(text.map(Cow::Owned)),
+            },
         }
     }
 }
@@ -85,8 +87,8 @@ impl<'a> Stored<'a> {
 /// The UTF-8 of a `str` or of `bytes`, which the caller owns where they are stored in another form.
 pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
     match text.cast::<PyString>() {
-        Ok(text) => match Stored::of(text)? {
-            Ok(stored) => stored.utf8(text.py()),
+        Ok(text) => match Stored::of(text)?.utf8(text.py())? {
+            Ok(utf8) => Ok(utf8),
             Err(error) => invalid(text, error, on_invalid).map(Cow::Owned),
         },
         Err(_) => utf8_of_bytes(text, on_invalid),

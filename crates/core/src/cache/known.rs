@@ -2,7 +2,8 @@
 //! into its entries.
 
 use super::ring::Ring;
-use super::seen::{IDS, Ids, Key, Seen};
+use super::seen::{Key, Seen};
+use crate::row::{IDS, Ids};
 
 /// The pieces.
 #[derive(Default)]

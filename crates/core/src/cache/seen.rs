@@ -10,20 +10,22 @@
 
 use super::bound::{self, Taken};
 use super::{hash, mix};
-use crate::large_pages::{Table, Zeros};
+use crate::large_pages::{self, Table, Zeros};
 use crate::prefetch::prefetch;
+use crate::row::Ids;
 
 /// The longest piece that an entry holds whole, in bytes.
 const LONGEST: usize = 15;
 
-/// The most ids that an entry holds.
-pub(crate) const IDS: usize = 3;
-
-/// The ids of a piece, and behind them their number.
-pub(crate) type Ids = [u32; IDS + 1];
-
 /// The lines at first.
 const FIRST_LINES: usize = 1 << 6;
+
+/// The most lines in memory of their own. More have room for the most that there may be, where large pages are asked for from
+/// its beginning: a large page cannot be had where a small one is.
+const FEW_LINES: usize = bound::LEAST / size_of::<Line>();
+
+/// The lines of a large page.
+const LARGE_PAGE: usize = large_pages::LARGE / size_of::<Line>();
 
 /// A generation takes at most this part of a thread's memory.
 const PARTS: usize = 4;
@@ -116,7 +118,7 @@ unsafe impl Zeros for Line {}
 
 #[derive(Default)]
 struct Generation {
-    /// Room for the most lines.
+    /// Room for some lines or for the most.
     lines: Table<Line>,
     /// How many are in use: a power of two, or none.
     count: usize,
@@ -124,9 +126,12 @@ struct Generation {
 }
 
 impl Generation {
+    /// So many lines in use, in room for `most` if they are many.
     fn new(most: usize, count: usize) -> Self {
+        let room = if count <= FEW_LINES { most.min(FEW_LINES) } else { most };
         // Where there is no memory for the most, what is in use now has to do.
-        let lines = Table::try_zeros(most).unwrap_or_else(|| Table::zeros(count));
+        let mut lines = Table::try_zeros(room).unwrap_or_else(|| Table::zeros(count));
+        lines.ask(0..count);
         Self { lines, count, held: 0 }
     }
 
@@ -135,21 +140,34 @@ impl Generation {
         self.held * 4 >= self.count * 3
     }
 
-    /// Uses twice as many lines.
-    fn grow(&mut self) {
+    /// Uses twice as many lines, of which `most` are allowed; whether there is memory for them.
+    fn grow(&mut self, most: usize) -> bool {
         let before = self.count;
-        self.lines.ask(before..2 * before);
+        if 2 * before <= self.lines.len() {
+            self.lines.ask(before..2 * before);
+        } else {
+            let Some(mut room) = Table::try_zeros(most) else { return false };
+            room.ask(0..LARGE_PAGE.min(most));
+            room[..before].copy_from_slice(&self.lines[..before]);
+            self.lines = room;
+        }
         self.count = 2 * before;
-        self.held = 0;
-        for pair in (0..before).step_by(2) {
+        let (lower, upper) = self.lines.split_at_mut(before);
+        for (lower, upper) in lower.as_chunks_mut().0.iter_mut().zip(upper.as_chunks_mut().0) {
             // Those of a pair belong in the pair itself, or in the one as far beyond as there were lines.
-            for entry in [0, 1].map(|line| std::mem::take(&mut self.lines[pair + line])).iter().flat_map(|line| line.0)
-            {
-                if !entry.is_free() {
-                    self.put(entry, entry.key.hash());
+            let (held, mut pairs) = (*lower, [[Line::default(); 2]; 2]);
+            for entry in held.iter().flat_map(|line| line.0).filter(|entry| !entry.is_free()) {
+                let hash = entry.key.hash() as usize;
+                let pair = &mut pairs[usize::from(hash & before != 0)];
+                let [first, other] = [hash & 1, hash & 1 ^ 1];
+                let free = [(first, 0), (first, 1), (other, 0), (other, 1)];
+                if let Some(&(line, place)) = free.iter().find(|&&(line, place)| pair[line].0[place].is_free()) {
+                    pair[line].0[place] = entry;
                 }
             }
+            [*lower, *upper] = pairs;
         }
+        true
     }
 
     #[inline(always)]
@@ -198,13 +216,15 @@ impl Generation {
 pub(crate) struct Seen {
     newer: Generation,
     older: Generation,
+    /// The most lines of a generation.
+    most: usize,
     taken: Taken,
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        let newer = Generation::new(bound::part(PARTS) / size_of::<Line>(), FIRST_LINES);
-        Self { newer, older: Generation::default(), taken: Taken::default() }
+        let most = bound::part(PARTS) / size_of::<Line>();
+        Self { newer: Generation::new(most, FIRST_LINES), older: Generation::default(), most, taken: Taken::default() }
     }
 }
 
@@ -258,18 +278,17 @@ impl Seen {
 
     #[cold]
     fn make_room(&mut self) {
-        let Self { newer, older, taken } = self;
+        let Self { newer, older, most, taken } = self;
         let larger = 2 * newer.count;
         // For a generation after this one too.
-        if larger <= newer.lines.len() && taken.resize(2 * larger * size_of::<Line>()) {
-            newer.grow();
+        if larger <= *most && taken.resize(2 * larger * size_of::<Line>()) && newer.grow(*most) {
             return;
         }
         std::mem::swap(newer, older);
         if newer.count == older.count {
             newer.clear();
         } else {
-            *newer = Generation::new(older.lines.len(), older.count);
+            *newer = Generation::new(*most, older.count);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::segment::Policy;
 use crate::units::Units;
 
 /// A block, in characters for each thread.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 1 << 18;
 
 /// A cut is looked for in so many bytes at the end of a block: where there is none, a block twice as long is tried.
 const NEAR: usize = 1 << 16;
@@ -20,9 +20,9 @@ impl Tokenizer {
     /// The ids of a text, as [`Tokenizer::encode_whole`].
     ///
     /// # Errors
-    /// As [`Tokenizer::encode_whole`].
+    /// As [`Tokenizer::encode_whole`]; `Encode`, at the first unit that is no character, if nothing before it is at fault.
     pub fn encode_units<S: Gather>(&self, units: Units, policy: Policy, run: Run) -> Result<S> {
-        self.encode_in_blocks(units, policy, run, BLOCK * run.threads(units.bytes(), 1))
+        self.encode_in_blocks(units, policy, run, BLOCK * run.threads(units.characters(), 1))
     }
 
     /// The same with blocks of so many characters.
@@ -38,8 +38,13 @@ impl Tokenizer {
             return self.encode_whole(&[Span::Text(&units.text()?)], policy, run);
         }
         let mut sink = S::default();
-        sink.expect(units.bytes());
-        let mut encode = |text: &str, is_first: bool| self.encode_block(text, is_first, policy, run, &mut sink);
+        let mut encode = |text: &str, is_first: bool| {
+            if is_first {
+                // As if all blocks were alike.
+                sink.expect(text.len().saturating_mul(characters.div_ceil(block)));
+            }
+            self.encode_block(text, is_first, policy, run, &mut sink)
+        };
         let mut stream = EncodeStream::default();
         let mut start = 0;
         while start < characters {

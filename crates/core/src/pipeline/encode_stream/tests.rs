@@ -62,7 +62,7 @@ fn parts_change_neither_ids_nor_errors() {
                 let mut expected = Vec::new();
                 let error = tokenizer.encode(&text, policy, &mut expected).err();
                 let characters: Vec<u32> = text.chars().map(u32::from).collect();
-                let units = Units::of_four_bytes(&characters).unwrap();
+                let units = Units::Four(&characters);
                 for block in [1, 2, 7] {
                     let ids = tokenizer.encode_in_blocks::<Vec<u32>>(units, policy, Run::default(), block);
                     let whole = error.clone().map_or_else(|| Ok(expected.clone()), Err);
@@ -113,7 +113,7 @@ fn threads_that_share_the_blocks_of_a_text_change_neither_ids_nor_errors() {
             let text = [&" abc bcde\n é世界".repeat(30_000), wrong, &"é".repeat(1000), "Q", " abc"].concat();
             let text = if wrong.is_empty() { text.replace('Q', "") } else { text };
             let characters: Vec<u32> = text.chars().map(u32::from).collect();
-            let units = Units::of_four_bytes(&characters).unwrap();
+            let units = Units::Four(&characters);
             let run = |threads| Run { threads: Some(threads), stop: None };
             let (policy, spans) = (Policy::default(), [Span::Text(&text)]);
             let whole = tokenizer.encode_whole::<Vec<u32>>(&spans, policy, run(1));
