@@ -153,19 +153,20 @@ impl Generation {
         }
         self.count = 2 * before;
         let (lower, upper) = self.lines.split_at_mut(before);
-        for (lower, upper) in lower.as_chunks_mut().0.iter_mut().zip(upper.as_chunks_mut().0) {
-            // Those of a pair belong in the pair itself, or in the one as far beyond as there were lines.
-            let (held, mut pairs) = (*lower, [[Line::default(); 2]; 2]);
-            for entry in held.iter().flat_map(|line| line.0).filter(|entry| !entry.is_free()) {
+        for (lower, upper) in lower.as_chunks_mut::<2>().0.iter_mut().zip(upper.as_chunks_mut::<2>().0) {
+            // Those of a pair stay, or belong in the one as far beyond as there were lines, where nothing is yet.
+            for entry in lower.iter_mut().flat_map(|line| &mut line.0).filter(|entry| !entry.is_free()) {
                 let hash = entry.key.hash() as usize;
-                let pair = &mut pairs[usize::from(hash & before != 0)];
-                let [first, other] = [hash & 1, hash & 1 ^ 1];
-                let free = [(first, 0), (first, 1), (other, 0), (other, 1)];
-                if let Some(&(line, place)) = free.iter().find(|&&(line, place)| pair[line].0[place].is_free()) {
-                    pair[line].0[place] = entry;
+                if hash & before != 0 {
+                    let [first, other] = [hash & 1, hash & 1 ^ 1];
+                    let place = if !upper[first].0[1].is_free() {
+                        &mut upper[other].0[usize::from(!upper[other].0[0].is_free())]
+                    } else {
+                        &mut upper[first].0[usize::from(!upper[first].0[0].is_free())]
+                    };
+                    *place = std::mem::take(entry);
                 }
             }
-            [*lower, *upper] = pairs;
         }
         true
     }
