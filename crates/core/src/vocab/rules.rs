@@ -51,7 +51,8 @@ pub(crate) struct Rules {
     parts: Vec<[u32; 2]>,
     /// The symbol that a pair of value `FIRST + i` makes; empty if values are symbols.
     products: Vec<u32>,
-    /// The id of each symbol; [`NO_ID`] for a byte without a token.
+    /// The id of each symbol, [`NO_ID`] for a byte without a token; of the bytes alone if all others are their own ids, so that
+    /// nothing is read for them.
     ids: Vec<u32>,
     /// The symbol of each token, by index; [`NONE`] for tokens that no merge makes.
     symbols: Vec<u32>,
@@ -82,7 +83,7 @@ impl Rules {
     /// The id of a symbol.
     #[inline]
     pub(crate) fn id(&self, symbol: u32) -> u32 {
-        self.ids[symbol as usize]
+        self.ids.get(symbol as usize).copied().unwrap_or(symbol)
     }
 
     /// The symbol of the token with this index; [`NONE`] if no merge makes it.
@@ -144,6 +145,7 @@ impl Rules {
         if unmade.iter().any(|&index| has_a_higher_part(&columns, index, &mut one)) {
             rules = rules.with_all_cuts(&columns);
         }
+        rules.settle();
         Ok((columns, rules))
     }
 
@@ -156,7 +158,16 @@ impl Rules {
         if !rules.proper {
             rules.take_all_merges(columns, &merges);
         }
+        rules.settle();
         Ok(rules)
+    }
+
+    /// Keeps no ids that are symbols.
+    fn settle(&mut self) {
+        if (FIRST..).zip(&self.ids[FIRST as usize..]).all(|(symbol, &id)| symbol == id) {
+            self.ids.truncate(FIRST as usize);
+            self.ids.shrink_to_fit();
+        }
     }
 
     fn with_bytes(tokens: &[&[u8]], ids: &[u32]) -> Result<Self> {
