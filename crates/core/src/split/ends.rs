@@ -25,7 +25,7 @@ impl Default for Ends {
 
 impl Ends {
     /// A block of text has at most 64 ends, and there is room for as many whenever a block is begun.
-    pub(crate) const MOST: usize = 128;
+    pub(crate) const MOST: usize = 256;
 
     pub(crate) fn as_slice(&self) -> &[u32] {
         &self.places[..self.count]
