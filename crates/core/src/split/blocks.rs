@@ -57,9 +57,13 @@ pub(super) fn fill_with(
     at
 }
 
-/// The end of a text as a block, filled up with bytes that count as not ASCII.
+/// What a block is filled up with at the end of a text. Behind all that is not white space the last piece ends there as it does
+/// at the end of the text; where white space ends is not decided, as before more of it.
+pub(super) const FILLER: u8 = b' ';
+
+/// The end of a text as a block.
 pub(super) fn copy_end(rest: &[u8]) -> [u8; BLOCK] {
-    let mut block = [0xFF; BLOCK];
+    let mut block = [FILLER; BLOCK];
     block[..rest.len()].copy_from_slice(rest);
     block
 }

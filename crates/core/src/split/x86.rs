@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 };
 
 use super::automaton::Automaton;
-use super::blocks::{Fill, copy_end, fill_with, push_one_by_one};
+use super::blocks::{FILLER, Fill, copy_end, fill_with, push_one_by_one};
 use super::ends::{AT_ONCE, Ends};
 use super::family::Family;
 use super::masks::{BLOCK, Masks};
@@ -84,7 +84,7 @@ fn end_block(rest: &[u8]) -> [u8; BLOCK] {
     let here = 1_u64.checked_shl(rest.len() as u32).map_or(u64::MAX, |after| after - 1);
     // SAFETY: only as many bytes are read as there are, and the block has room for the 64 that are written.
     unsafe {
-        let bytes = _mm512_mask_loadu_epi8(_mm512_set1_epi8(-1), here, rest.as_ptr().cast());
+        let bytes = _mm512_mask_loadu_epi8(_mm512_set1_epi8(FILLER.cast_signed()), here, rest.as_ptr().cast());
         _mm512_storeu_si512(block.as_mut_ptr().cast(), bytes);
     }
     block
