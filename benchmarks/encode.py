@@ -3,9 +3,14 @@
 Every result, bytepair's and each peer's, is compared with the ids of bytepair's `encode` before a time is printed.
 Times are CPU seconds, medians of interleaved runs; batches to lists on all cores, and rows with threads, are wall time.
 
-- cold: the first pass over a text in a fresh process.
-- fresh: in a fresh process that has encoded one half of the text, the time for the other half.
-- warm: the same text again. Rows that name none of the three are warm, except those of one piece: those texts are new.
+A text is cut into blocks of 50,000 characters; the even ones are one half of it, the odd ones the other. For the passes over
+halves the texts have 20 MB, where the data folder has them, for the rest 1 MB.
+
+- cold: the first half, in a fresh process.
+- fresh: the other half after it.
+- warm, count: the other half again.
+
+The other rows are warm, too, except those of one piece: those texts are new.
 
 With two vocabularies, the second is only encoded and counted; for the other rows select it with --vocabulary.
 
@@ -38,10 +43,10 @@ if TYPE_CHECKING:
     from benchmarks.measure import Pace
 
 CORES = os.cpu_count() or 1
-FIRST_PASSES = ("cold", "fresh")
-ONE_TEXT = ("warm", "list", "count", "decode", "batch", "batch-array")
-PARTS = (*FIRST_PASSES, *ONE_TEXT, "threads", "small", "load", "worst")
-DEPENDENT = (*FIRST_PASSES, "warm", "list", "count")
+PASSES = (*first_pass.ROWS,)
+ONE_TEXT = ("list", "decode", "batch", "batch-array")
+PARTS = (*PASSES, *ONE_TEXT, "threads", "small", "load", "worst")
+DEPENDENT = (*PASSES, "list")
 """The parts that are also measured with a second vocabulary; it hardly affects the others."""
 
 
@@ -72,9 +77,7 @@ def measures(text: str, encode: Callable[[str], list[int]]) -> dict[str, Measure
     flat = [id for row in rows for id in row]
     wall = time.perf_counter
     return {
-        "warm": Measure("to an array, warm", "encode_array", (text,), ids),
         "list": Measure("to a list", "encode", (text,), ids),
-        "count": Measure("count", "count", (text,), len(ids)),
         "decode": Measure("decode", "decode", (ids,), text),
         "batch": Measure(f"batch to lists, {CORES} cores", "encode_batch", (texts, CORES), rows, wall),
         "batch-array": Measure("batch to a flat array", "encode_batch_array", (texts, 1), flat),
@@ -100,11 +103,12 @@ def measure_all(
         if name != first:
             parts = [part for part in parts if part in DEPENDENT]
         peers = load_all(vocabulary, print, report.libraries)
-        if {*FIRST_PASSES, *ONE_TEXT} & {*parts}:
+        if {*PASSES, *ONE_TEXT} & {*parts}:
             for corpus, path in material.corpora.items():
                 report.head(f"{name}, {corpus}")
-                for mode in (part for part in FIRST_PASSES if part in parts):
-                    first_pass.passes(report, mode, peers, vocabulary, path, repeats=repeats)
+                if {*PASSES} & {*parts}:
+                    long = path if pace is QUICK else material.long.get(corpus, path)
+                    first_pass.passes(report, parts, peers, vocabulary, long, repeats=repeats)
                 one_text(report, peers, parts, path.read_bytes().decode(), pace)
         if {"threads", "small", "load"} & {*parts}:
             report.head(name)

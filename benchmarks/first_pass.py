@@ -15,7 +15,7 @@ from benchmarks.worker import digest, halves
 from bytepair.cli.bench_timing import RAISES, WRONG
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 _SLOW = 1.2
@@ -32,12 +32,14 @@ def run(library: str, vocabulary: Vocabulary, corpus: Path | None, mode: str) ->
         library: Which library.
         vocabulary: The vocabulary that it loads.
         corpus: The text, unless the mode is ``load``.
-        mode: ``cold`` times the whole text, ``fresh`` its second half after the first one, ``load`` neither.
+        mode: ``whole`` times the first pass over all of it, ``halves`` the passes over its halves, ``load`` none.
 
     Returns:
-        CPU seconds to ``load`` (from the file to the first id, without importing the library) and to encode
-        (``seconds``), the `digest` of the ids, and the ``peak`` of memory after loading, in MB. None if the process
-        fails; it prints the reason.
+        CPU seconds to ``load`` (from the file to the first id, without importing the library), the ``peak`` of memory
+        after loading in MB, and of a text the `digest` of the last ids: with ``whole`` the seconds by that name, with
+        ``halves`` those of the ``cold`` pass over the first half, of the ``fresh`` one over the second after it, of a
+        ``warm`` one over that again, and if the library can, to ``count`` it. None if the process fails; it prints the
+        reason.
     """
     job = {"library": library, "vocabulary": asdict(vocabulary), "corpus": corpus, "mode": mode}
     command = [sys.executable, "-m", "benchmarks.worker", json.dumps(job, default=str)]
@@ -46,30 +48,42 @@ def run(library: str, vocabulary: Vocabulary, corpus: Path | None, mode: str) ->
     return measured
 
 
+ROWS = {"cold": "to an array, cold", "fresh": "to an array, fresh", "warm": "to an array, warm", "count": "count"}
+"""The passes over the halves of a text, and their rows."""
+
+
 def passes(
-    report: Report, mode: str, peers: Mapping[str, Peer], vocabulary: Vocabulary, corpus: Path, *, repeats: int
+    report: Report,
+    parts: Collection[str],
+    peers: Mapping[str, Peer],
+    vocabulary: Vocabulary,
+    corpus: Path,
+    *,
+    repeats: int,
 ) -> None:
-    """A row of first passes: ``cold`` or ``fresh``; libraries alternate."""
-    text = corpus.read_bytes().decode()
-    if mode == "fresh":
-        text = halves(text)[1]
-    expected = digest(peers[OURS].encode(text))
-    size = len(text.encode()) / 1e6
-    times: dict[str, list[float]] = {name: [] for name in peers}
+    """The rows of `ROWS` that are asked for: medians of processes, in which libraries alternate."""
+    halved = halves(corpus.read_bytes().decode())
+    expected = digest(peers[OURS].encode(halved[1]))
+    sizes = [len(half.encode()) / 1e6 for half in halved]
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in peers}
     used = dict.fromkeys(peers, 0.0)
-    values: dict[str, float | str] = {}
+    wrong: dict[str, str] = {}
     for _ in range(repeats):
-        for name, taken in times.items():
-            if name in values or used[name] > _SLOW:
+        for name, measured in found.items():
+            if name in wrong or used[name] > _SLOW:
                 continue
-            measured = run(name, vocabulary, corpus, mode)
-            if measured is None or measured["digest"] != expected:
-                values[name] = RAISES if measured is None else WRONG
+            one = run(name, vocabulary, corpus, "halves")
+            if one is None or one["digest"] != expected or not one.get("counted", True):
+                wrong[name] = RAISES if one is None else WRONG
             else:
-                taken.append(measured["seconds"])
-                used[name] += measured["load"] + measured["seconds"]
-    rates = {name: size / statistics.median(taken) for name, taken in times.items() if name not in values}
-    report.row(f"to an array, {mode}", {**rates, **values}, "MB/s", higher_is_better=True)
+                measured.append(one)
+                used[name] += one["load"] + one["cold"] + one["fresh"]
+    for part, label in ROWS.items():
+        if part in parts:
+            size = sizes[part != "cold"]
+            times = {name: [one[part] for one in runs if part in one] for name, runs in found.items()}
+            rates = {name: size / statistics.median(taken) for name, taken in times.items() if taken}
+            report.row(label, {**rates, **wrong}, "MB/s", higher_is_better=True)
 
 
 def loading(report: Report, peers: Mapping[str, Peer], vocabulary: Vocabulary, *, repeats: int) -> None:

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.choose import add_choice, chosen
 from benchmarks.measure import data_folder
+from benchmarks.worker import halves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,8 +48,6 @@ CORE = f"{PACKAGE}._core"
 TIER = "BYTEPAIR_TIER"
 CORPORA = ("en", "code", "multi")
 PARTS = ("cold", "fresh", "warm", "list", "count")
-BLOCK = 50_000
-"""Characters of a block: the even ones of a text are one half of it, the odd ones the other."""
 CHUNK = 500_000
 """Characters that a build encodes before it is the next one's turn."""
 
@@ -102,17 +101,6 @@ def load(build: Build, make: Callable[[Any], bp.Tokenizer]) -> bp.Tokenizer:
             os.environ[TIER] = tier
 
 
-def halves(text: str, block: int = BLOCK) -> tuple[str, str]:
-    """The even and the odd blocks of a text: both have the same mixture.
-
-    Example:
-        >>> halves("aabbccd", 2)
-        ('aacc', 'bbd')
-    """
-    blocks = [text[at : at + block] for at in range(0, len(text), block)]
-    return "".join(blocks[::2]), "".join(blocks[1::2])
-
-
 def chunks(text: str, size: int) -> list[str]:
     """A text in parts of this many characters."""
     return [text[at : at + size] for at in range(0, len(text), size)]
@@ -158,7 +146,7 @@ def rounds(
     Raises:
         DifferentIdsError: They do not agree.
     """
-    first, second = (chunks(half, CHUNK) for half in halves(text, BLOCK))
+    first, second = (chunks(half, CHUNK) for half in halves(text))
     copies = {name: ["".join(list(chunk)) for chunk in second] for name in toks}
     again = [part for part in parts if part in PARTS[2:]]
     turn = 0

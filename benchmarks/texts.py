@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import lzma
 import random
 import sysconfig
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,11 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Material:
-    """Vocabularies and texts by name."""
+    """Vocabularies and texts by name; of some texts there is a long form for first passes."""
 
     vocabularies: dict[str, Vocabulary]
     corpora: dict[str, Path]
+    long: dict[str, Path] = field(default_factory=dict)
 
 
 def _written(tok: bp.Tokenizer, work: Path, name: str) -> Vocabulary:
@@ -64,7 +66,17 @@ def with_data(
         if written and name in JSON_SPLITS:
             written = _respelled(written, JSON_SPLITS[name])
         found[name] = Vocabulary(name, split, split_name(split), tok.special_tokens, ranks, written)
-    return Material(found, {name: folder / "corpora" / f"{name}_1mb.txt" for name in corpora})
+    texts = {name: folder / "corpora" / f"{name}_1mb.txt" for name in corpora}
+    return Material(found, texts, {name: path for name in corpora if (path := _unpacked(folder, name, work))})
+
+
+def _unpacked(folder: Path, name: str, work: Path) -> Path | None:
+    packed = folder / "corpora" / f"{name}_20mb.txt.xz"
+    if not packed.is_file():
+        return None
+    path = work / packed.stem
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    return path
 
 
 def _sources() -> list[Path]:

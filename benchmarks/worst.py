@@ -46,7 +46,7 @@ def survives(library: str, vocabulary: Vocabulary, text: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "text"
         corpus.write_text(text, encoding="utf-8", newline="")
-        return first_pass.run(library, vocabulary, corpus, "cold") is not None
+        return first_pass.run(library, vocabulary, corpus, "whole") is not None
 
 
 def growth(report: Report, kind: str, peers: Mapping[str, Peer], characters: int, pace: Pace) -> None:

@@ -125,14 +125,17 @@ def test_a_peer_that_fails_is_named(tok: bp.Tokenizer, tmp_path: Path, monkeypat
 
 def test_the_fresh_process_gives_what_it_promises(tok: bp.Tokenizer, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
-    corpus.write_text("low\nlower\nlow\n")
+    corpus.write_text("low\nlower\nlow\n" * 5_000)
     vocabulary = peers.write(tok, tmp_path)
     files = {"ranks": str(vocabulary.ranks), "json": str(vocabulary.json)}
     job = {"library": "bytepair", "vocabulary": {**vars(vocabulary), **files}, "corpus": str(corpus)}
     assert worker.main({**job, "mode": "load"}).keys() == {"load", "peak"}
-    assert worker.main({**job, "mode": "cold"})["digest"] == worker.digest(tok.encode("low\nlower\nlow\n"))
-    second = worker.halves("low\nlower\nlow\n")[1]
-    assert worker.main({**job, "mode": "fresh"})["digest"] == worker.digest(tok.encode(second))
+    text = corpus.read_text()
+    assert worker.main({**job, "mode": "whole"})["digest"] == worker.digest(tok.encode(text))
+    passes = worker.main({**job, "mode": "halves"})
+    assert passes["digest"] == worker.digest(tok.encode(worker.halves(text)[1]))
+    assert passes.keys() == {"load", "peak", "cold", "fresh", "warm", "count", "counted", "digest"}
+    assert passes["counted"]
 
 
 def test_worst_cases_are_new_texts_and_checked(

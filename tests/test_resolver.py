@@ -44,6 +44,15 @@ def published(offline: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch)
     return offline
 
 
+def test_a_folder_that_the_environment_names_is_said_to_be(published: Path) -> None:
+    (published / encodings.ENCODINGS["o200k_base"].file).unlink()
+    with pytest.raises(bp.ArtifactError, match=r"the variable BYTEPAIR_ENCODINGS names this folder"):
+        bp.get_encoding("o200k_base")
+    with pytest.raises(bp.ArtifactError) as caught:
+        bp.get_encoding("o200k_base", folder=published)
+    assert "BYTEPAIR_ENCODINGS" not in str(caught.value)
+
+
 @pytest.mark.usefixtures("offline")
 def test_the_order_of_meanings(tok: bp.Tokenizer) -> None:
     tok.save("gpt2")

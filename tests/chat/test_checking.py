@@ -26,6 +26,10 @@ FAULTS = {
     "takes a system message": "{{ raise_exception('no system') if messages[0].role == 'system' }}" + GOOD,
     "takes tools": GOOD,
     "takes tool calls": GOOD.replace("m.tool_calls", "[]"),
+    "takes several calls": GOOD.replace("m.tool_calls %}", "(m.tool_calls or [])[:1] %}"),
+    "takes chats without tools": "{{ raise_exception('no tools') if not tools }}" + TOOLED,
+    "takes contents as text": "{{ raise_exception('no parts') if messages[0].content is string }}"
+    + GOOD.replace("{{ m.content }}", "{% for p in m.content %}{{ p.text }}{% endfor %}"),
     "takes results": GOOD.replace("{{ m.content }}", "{{ m.content if m.role != 'tool' }}"),
     "takes reasoning": GOOD.replace("m.reasoning_content", "nothing"),
     "takes parts": "{{ raise_exception('no parts') if messages[0].content is not string }}" + GOOD,
@@ -47,6 +51,15 @@ def test_each_fault_is_found(name: str) -> None:
     assert found.holds is False, found
     assert found.conversation
     assert str(found).startswith(f"{name}: no")
+
+
+def test_a_template_that_needs_tools_or_parts_is_checked_with_them() -> None:
+    for name in ("takes chats without tools", "takes contents as text"):
+        report = bp.chat.check(FAULTS[name], one_token_a_byte())
+        wrong = [finding.name for finding in report.findings if finding.holds is False]
+        assert wrong == ([name] if "tools" in name else [name, "takes tools"]), str(report)
+    with pytest.raises(bp.errors.TemplateError, match="no chats"):
+        bp.chat.check("{{ raise_exception('no chats') }}")
 
 
 def test_the_counterexample_is_the_smallest() -> None:

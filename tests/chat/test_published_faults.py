@@ -97,3 +97,21 @@ def test_a_content_of_a_line_end_before_calls_that_the_end_of_a_conversation_str
     )
     calling = {"role": "assistant", "content": "\n", "tool_calls": [CALL]}
     assert reasons([USER, calling, USER], template)[:2] == [("field", "\n"), ("mark", "<call>")]
+
+
+FIRST_CALL = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}"
+    "{% if m.tool_calls %}<call>{{ m.tool_calls[0].function | tojson }}</call>{% endif %}<end>{% endfor %}"
+)
+
+
+def test_only_the_first_call_of_a_message() -> None:
+    """Llama 3.1 and others: what the text lacks is not learnt without a word."""
+    calling = {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    assert reasons([USER, calling, ANSWER], FIRST_CALL)
+    twice = {**calling, "tool_calls": [CALL, CALL]}
+    with pytest.raises(bp.TemplateError, match=r"nothing of call 1 of message 1, .*; give each call a message of its"):
+        reasons([USER, twice, ANSWER], FIRST_CALL)
+    assert reasons([USER, twice, ANSWER], FIRST_CALL, train_on=lambda number, _: number == 2)
+    whole = FIRST_CALL.replace("m.tool_calls[0].function | tojson", "m.tool_calls | tojson")
+    assert reasons([USER, twice, ANSWER], whole)

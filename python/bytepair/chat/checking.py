@@ -96,10 +96,11 @@ def check(
         The findings. ``keeps earlier text``: the text of n messages begins that of n + 1. ``keeps earlier ids``: so do
         the ids. ``repeats the prompt``: the text with the prompt for generation begins that with the answer.
         ``keeps reasoning``, ``keeps content`` (white space around it, too), ``keeps the order of tools``; ``takes ...``
-        for roles and fields; ``can be trained on``.
+        for roles and fields; ``can be trained on``. The conversations have tools, or contents in parts, where the
+        template takes no others.
 
     Raises:
-        TemplateError: The template is malformed, or takes neither a user's message nor an answer.
+        TemplateError: The template is malformed, or takes no answer to a user's message.
 
     Example:
         >>> report = check("chatml")
@@ -109,7 +110,7 @@ def check(
         keeps content: no ('x' instead of ' x ')
     """
     made = _Checker(template_of(template), dict(variables or {}))
-    made.render(_chat("UA"))
+    made.render(made.chat("UA"))
     findings = [
         made.keeps_text(),
         made.repeats_prompt(),
@@ -124,7 +125,11 @@ def check(
     return TemplateReport(tuple(findings))
 
 
-def _chat(shape: str, *, spelled: bool = False) -> list[dict[str, Any]]:
+def _parts(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}] if text else []
+
+
+def _chat(shape: str, *, spelled: bool = False, parted: bool = False) -> list[dict[str, Any]]:
     """A conversation: U user, A answer, S system, R answer with reasoning, C call, D call with reasoning, T result."""
     arguments: Any = '{"x": "y"}' if spelled else {"x": "y"}
     letters = iter("abcdefghijkl")
@@ -140,6 +145,8 @@ def _chat(shape: str, *, spelled: bool = False) -> list[dict[str, Any]]:
             message["tool_calls"] = [call]
         if kind == "T":
             message |= {"name": "f", "tool_call_id": f"{at - 1:09}"}
+        if parted:
+            message["content"] = _parts(message["content"])
         messages.append(message)
     return messages
 
@@ -150,14 +157,22 @@ class _Checker:
     def __init__(self, template: Template, variables: dict[str, Any]) -> None:
         self.template = template
         self.variables = variables
-        # Some templates take the arguments of calls as JSON only.
-        self.spells = not self.tried(_chat("UC")) and bool(self.tried(_chat("UC", spelled=True)))
+        # Some templates take chats with tools only, contents in parts only, the arguments of calls as JSON only.
+        self.tools: Any = None
+        self.parts = self.spells = False
+        for self.tools, self.parts in ((None, False), (_TOOLS, False), (None, True), (_TOOLS, True), (None, False)):
+            if self.tried(self.chat("UA")):
+                break
+        if not self.tried(self.chat("UC")):
+            self.spells = True
+            self.spells = bool(self.tried(self.chat("UC")))
         self.taken = [chat for chat in map(self.chat, _SHAPES) if self.tried(chat)]
 
     def chat(self, shape: str) -> list[dict[str, Any]]:
-        return _chat(shape, spelled=self.spells)
+        return _chat(shape, spelled=self.spells, parted=self.parts)
 
     def render(self, messages: list[dict[str, Any]], *, prompt: bool = False, tools: Any = None) -> Rendered:
+        tools = tools or self.tools
         return render(
             messages, self.template, tools=tools, add_generation_prompt=prompt, variables=self.variables, now=_NOW
         )
@@ -221,10 +236,11 @@ class _Checker:
 
     def keeps_content(self) -> TemplateFinding:
         for at in (0, 1):
-            chat = _chat("UA")
-            chat[at]["content"] = " x "
+            chat = self.chat("UA")
+            chat[at]["content"] = _parts(" x ") if self.parts else " x "
             rendered = self.render(chat)
-            spans = [span for span in rendered.spans if (span.message, span.field) == (at, "content")]
+            tops = [(span.message, (span.field or "").split("/")[0]) for span in rendered.spans]
+            spans = [span for span, top in zip(rendered.spans, tops, strict=True) if top == (at, "content")]
             text = "".join(rendered.text[span.start : span.end] for span in spans)
             if text != " x ":
                 return TemplateFinding("keeps content", False, chat, f"{text!r} instead of ' x '")
@@ -232,7 +248,7 @@ class _Checker:
 
     def keeps_tools(self) -> TemplateFinding:
         name = "keeps the order of tools"
-        chat = _chat("UA")
+        chat = self.chat("UA")
         rendered = self.tried(chat, tools=_TOOLS)
         fields = [span.field or "" for span in rendered.spans] if rendered else []
         places = [[at for at, field in enumerate(fields) if field.startswith(prefix)] for prefix in _ORDER]
@@ -242,14 +258,18 @@ class _Checker:
         return TemplateFinding(name, is_kept, None if is_kept else chat)
 
     def takes(self) -> Iterator[TemplateFinding]:
-        parts = [{"role": "user", "content": [{"type": "text", "text": "x"}]}]
+        yield TemplateFinding("takes chats without tools", not self.tools, self.chat("UA") if self.tools else None)
+        yield TemplateFinding("takes contents as text", not self.parts, _chat("UA") if self.parts else None)
+        several = self.chat("UC")
+        several[1]["tool_calls"] += [{**several[1]["tool_calls"][0], "id": "9" * 9}]
         cases: list[tuple[str, list[dict[str, Any]], Any, str]] = [
-            ("takes a system message", _chat("SUA"), None, "content"),
-            ("takes tools", _chat("UA"), _TOOLS, "tools"),
+            ("takes a system message", self.chat("SUA"), None, "content"),
+            ("takes tools", self.chat("UA"), _TOOLS, "tools"),
             ("takes tool calls", self.chat("UC"), None, "tool_calls"),
+            ("takes several calls", several, None, "tool_calls/1"),
             ("takes results", self.chat("UCT"), None, "content"),
-            ("takes reasoning", _chat("UR"), None, "reasoning_content"),
-            ("takes parts", parts, None, "content"),
+            ("takes reasoning", self.chat("UR"), None, "reasoning_content"),
+            ("takes parts", [{"role": "user", "content": _parts("x")}], None, "content"),
         ]
         for name, chat, tools, top in cases:
             try:
@@ -259,11 +279,16 @@ class _Checker:
                 continue
             number = None if top == "tools" else 0 if name == "takes a system message" else len(chat) - 1
             names = REASONING if top == "reasoning_content" else (top,)
-            found = any(span.message == number and (span.field or "").split("/")[0] in names for span in rendered.spans)
+            fields = {span.field or "" for span in rendered.spans if span.message == number}
+            found = any(f"{field}/".startswith(f"{name}/") for name in names for field in fields)
+            # A list of calls that is written whole has no number.
+            found |= top == "tool_calls/1" and "tool_calls" in fields
             yield TemplateFinding(name, found, None if found else chat, "" if found else "it is left out of the text")
 
     def trains(self, tokenizer: CompiledTokenizer) -> TemplateFinding:
-        options = ChatOptions(template=self.template, variables=self.variables, policy="text", now=_NOW)
+        options = ChatOptions(
+            template=self.template, tools=self.tools, variables=self.variables, policy="text", now=_NOW
+        )
         for chat in self.taken:
             calls = {at for at, message in enumerate(chat) if "tool_calls" in message}
             written = {span.message for span in self.render(chat).spans if (span.field or "").startswith("tool_calls")}

@@ -32,7 +32,14 @@ def read_encoding(name: str, *, folder: str | os.PathLike[str] | None = None) ->
     encoding = ENCODINGS.get(name)
     if encoding is None:
         raise FormatError(f"there is no encoding {name!r}", remedy=f"use one of {', '.join(ENCODINGS)}")
-    return read_ranks(_content(encoding, _named(folder)), encoding.split, encoding.special_tokens)
+    try:
+        data = _content(encoding, _named(folder))
+    except ArtifactError as error:
+        if not folder and _named(folder):
+            remedy = "the variable BYTEPAIR_ENCODINGS names this folder: put the file into it, or unset the variable"
+            error.remedy, error.cli_remedy = remedy, None
+        raise
+    return read_ranks(data, encoding.split, encoding.special_tokens)
 
 
 def is_stored(name: str, *, folder: str | os.PathLike[str] | None = None) -> bool:

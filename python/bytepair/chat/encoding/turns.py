@@ -196,15 +196,25 @@ class Turns:
         return others is not None and others.text == self._rendered.text
 
     def _check_written(self, number: int) -> None:
-        """Raise TemplateError if the template leaves out the calls of a message, or all of it."""
+        """Raise TemplateError if the template leaves out a call of a message, or all of it."""
         spans = self._rendered.outline
-        found = {_top(spans[row]) for row in self._rows.get(number, ())} - {*_HEADS}
+        paths = [(spans[row].field or "").split("/") for row in self._rows.get(number, ())]
+        found = {path[0] for path in paths} - {*_HEADS}
         message = self._messages[number]
         missing = "tool_calls" if message.get("tool_calls") and "tool_calls" not in found else "content"
         if missing == "tool_calls" or (message.get("content") and not found):
             raise TemplateError(
                 f"the template writes nothing of the {missing} of message {number}, which is to be trained",
                 remedy="use a template that writes it, or leave the message out with train_on=",
+            )
+        # A list of calls that is written whole has no number.
+        calls = {path[1] if path[1:] else None for path in paths if path[0] == "tool_calls"}
+        left = [at for at in range(len(message.get("tool_calls") or ())) if str(at) not in calls]
+        if left and calls and None not in calls:
+            raise TemplateError(
+                f"the template writes nothing of call {left[0]} of message {number}, which is to be trained",
+                remedy="give each call a message of its own, use a template that writes all calls of a message, "
+                "or leave the message out with train_on=",
             )
 
     # The end of a turn.
