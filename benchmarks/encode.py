@@ -3,8 +3,8 @@
 Every result, bytepair's and each peer's, is compared with the ids of bytepair's `encode` before a time is printed.
 Times are CPU seconds, medians of interleaved runs; batches to lists on all cores, and rows with threads, are wall time.
 
-A text is cut into blocks of 50,000 characters; the even ones are one half of it, the odd ones the other. For the passes over
-halves the texts have 20 MB, where the data folder has them, for the rest 1 MB.
+A text is cut into blocks of 50,000 characters; the even ones are one half of it, the odd ones the other. For the passes
+over halves the texts have 20 MB, where the data folder has them, for the rest 1 MB.
 
 - cold: the first half, in a fresh process.
 - fresh: the other half after it.

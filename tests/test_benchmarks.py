@@ -578,7 +578,7 @@ class Paced:
 
 
 def test_paired_builds_take_turns_and_their_ids_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paired, "BLOCK", 4)
+    monkeypatch.setattr(paired, "halves", lambda text: worker.halves(text, 4))
     monkeypatch.setattr(paired, "CHUNK", 3)
     clock, calls = Clock(), list[float]()
     toks: Any = {"old": Paced(clock, 4.0, calls), "new": Paced(clock, 1.0, calls)}
