@@ -33,6 +33,14 @@ def case(**inputs: Any) -> Iterator[None]:
         raise FailureError(f"{type(error).__name__}: {error}\nwith{shown}") from error
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings of trainings that run out of pairs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bp.TokenizerWarning)
+        yield
+
+
 class Compared:
     """How many values were compared so far, in this process."""
 
@@ -70,6 +78,5 @@ def trained(random: random.Random, letters: str, **options: Any) -> bp.Tokenizer
         **options,
     }
     counts = counts_of(random, letters)
-    with case(counts=counts, options=chosen), warnings.catch_warnings():
-        warnings.simplefilter("ignore", bp.TokenizerWarning)
+    with case(counts=counts, options=chosen), quiet():
         return bp.train(counts, 256 + random.randint(0, 30) + len(chosen.get("special_tokens", ())), **chosen)

@@ -27,18 +27,22 @@ from fuzz.expressions import sweep_expressions
 from fuzz.fine_tuning import sweep_fine_tuning
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
+from fuzz.parity import sweep_parity
 from fuzz.pictures import sweep_pictures
 from fuzz.pipelines import sweep_pipelines
 from fuzz.prefix_cache import sweep_prefix_cache
 from fuzz.prompts import sweep_prompts
 from fuzz.readers import sweep_readers
 from fuzz.reports import sweep_lints, sweep_reports
+from fuzz.residues import sweep_residues
 from fuzz.saved import sweep_files, sweep_kinds
 from fuzz.shards import sweep_shards
+from fuzz.stages import sweep_stages
 from fuzz.streams import sweep_streams
 from fuzz.structured import sweep_structures
 from fuzz.taint import sweep_taint
 from fuzz.texts import sweep_texts
+from fuzz.transplant import sweep_transplant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,6 +75,10 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "alignments": sweep_alignments,
     "prompts": sweep_prompts,
     "prefix-cache": sweep_prefix_cache,
+    "stages": sweep_stages,
+    "parity": sweep_parity,
+    "residues": sweep_residues,
+    "transplant": sweep_transplant,
     "reports": sweep_reports,
     "lints": sweep_lints,
     "playground": sweep_asked,

@@ -2,81 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from fuzz.parity import sweep_parity
+from fuzz.stages import texts_of
 
 import bytepair as bp
 from bytepair.cli import main
-from bytepair.reference import train_parity
 
 pytestmark = pytest.mark.filterwarnings("ignore:no pair is left:bytepair.TokenizerWarning")
 
-NAMES = ("en", "de", "hi")
-
-
-class Texts(list[bytes]):
-    """Texts that can be read again, and are no paths."""
-
-
-def random_texts(random: Random, letters: str) -> list[str]:
-    return ["".join(random.choices(letters, k=random.randint(1, 12))) for _ in range(random.randint(1, 5))]
-
-
-def counts_of(texts: list[str]) -> dict[bytes, int]:
-    return dict(Counter(text.encode() for text in texts))
-
-
-def texts_of(texts: list[str]) -> Any:
-    return Texts(text.encode() for text in texts)
-
 
 def test_merges_and_their_groups_are_those_of_the_naive_loop() -> None:
-    random = Random(1)
-    for case in range(200):
-        names = NAMES[: random.randint(2, 3)]
-        texts = {name: random_texts(random, letters) for name, letters in zip(NAMES, ("ab", "abc", "éb"), strict=True)}
-        train = {name: texts[name] for name in names}
-        development = {name: random_texts(random, "abé") for name in names} if random.random() < 0.5 else None
-        merges, after = random.randint(0, 20), random.choice([0, 0, 3])
-        window, alpha = random.choice([(0, 2.0), (4, 1.0), (6, 2.0), (3, 0.5)])
-        options: dict[str, Any] = {
-            "ties": random.choice(["lowest_ids", "greatest_bytes", "smallest_bytes"]),
-            "min_frequency": random.randint(1, 2),
-            "max_token_length": random.choice([None, 4]),
-        }
-        trained = bp.train_with_statistics(
-            {name: texts_of(some) for name, some in train.items()},
-            256 + merges,
-            split="none",
-            objective=bp.Parity(
-                None if development is None else {name: texts_of(some) for name, some in development.items()},
-                after=after,
-                window=window,
-                alpha=alpha,
-            ),
-            **options,
-        )
-        shown = development or train
-        expected = train_parity(
-            [counts_of(some) for some in train.values()],
-            [counts_of(some) for some in shown.values()],
-            [1 if development else sum(map(len, some)) for some in shown.values()],
-            merges,
-            after=after,
-            window=(window, max(math.floor(alpha * window / len(names)), 1)) if window else None,
-            **options,
-        )
-        found = [(merge.left, merge.right, merge.count) for merge in trained.merges]
-        assert found == [(merge.left, merge.right, merge.count) for merge, _ in expected], (case, train, development)
-        groups = [*names, None]
-        assert trained.chosen_for == [groups[group] for _, group in expected], case
-        tokens = sum(len(trained.tokenizer.encode(text)) for some in train.values() for text in some)
-        assert trained.statistics.tokens == tokens
+    for number in range(200):
+        sweep_parity(Random(number))
 
 
 ENGLISH = "the way of the people is the way of the world " * 40

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from random import Random
 
 import numpy as np
 import pytest
+from fuzz.transplant import METHODS, check, matrices, shared, sweep_transplant
 
 import bytepair as bp
 
@@ -19,68 +20,11 @@ def both() -> tuple[bp.Tokenizer, bp.Tokenizer]:
     return old, new
 
 
-def matrices(old: bp.Tokenizer, new: bp.Tokenizer, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    random = np.random.default_rng(seed)
-    return random.standard_normal((old.vocab_size, 6)), random.standard_normal((new.vocab_size, 9))
-
-
-def pursue_slowly(target: np.ndarray, atoms: np.ndarray, parts: int) -> dict[int, float]:
-    """Orthogonal matching pursuit, one step after another."""
-    chosen: list[int] = []
-    weights = np.zeros(0)
-    left = target
-    for _ in range(parts):
-        nearness = [abs(atom @ left) / np.linalg.norm(atom) for atom in atoms]
-        chosen.append(max((at for at in range(len(atoms)) if at not in chosen), key=lambda at: nearness[at]))
-        weights = np.linalg.lstsq(atoms[chosen].T, target, rcond=None)[0]
-        left = target - weights @ atoms[chosen]
-    return dict(zip(chosen, weights.tolist(), strict=True))
-
-
-def sparsemax_slowly(scores: np.ndarray) -> np.ndarray:
-    """The threshold that leaves a sum of 1, by bisection."""
-    low, high = scores.min() - 1, scores.max()
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.maximum(scores - middle, 0).sum() > 1 else (low, middle)
-    kept: np.ndarray = np.maximum(scores - low, 0)
-    return kept
-
-
-def shared(old: bp.Tokenizer, new: bp.Tokenizer) -> dict[int, int]:
-    known = {old.token_bytes(id): id for id in range(old.vocab_size)}
-    pairs = {id: known.get(new.token_bytes(id)) for id in range(new.vocab_size)}
-    return {id: same for id, same in pairs.items() if same is not None}
-
-
-@pytest.mark.parametrize("method", ["matching_pursuit", "similarity", "mean_of_parts"])
-def test_rows_are_those_of_the_definition(both: tuple[bp.Tokenizer, bp.Tokenizer], method: Any) -> None:
-    old, new = both
-    matrix, guide = matrices(old, new)
-    before = matrix.copy()
-    result = bp.transplant(matrix, old, new, guide, method=method, parts=3)
-    np.testing.assert_array_equal(matrix, before)
-    assert result.shape == (new.vocab_size, 6)
-    same = shared(old, new)
-    anchors = sorted(same)
-    for id in range(new.vocab_size):
-        if id in same:
-            expected = matrix[same[id]]
-        elif method == "mean_of_parts":
-            token = new.token_bytes(id)
-            parts = old.encode(token, special="text") if token == b"<end>" else old.encoder("naive").encode_piece(token)
-            expected = matrix[parts].mean(axis=0)
-        else:
-            atoms = guide[anchors]
-            if method == "similarity":
-                cosines = atoms @ guide[id] / np.linalg.norm(atoms, axis=1) / np.linalg.norm(guide[id])
-                weights = dict(enumerate(sparsemax_slowly(cosines)))
-            else:
-                weights = pursue_slowly(guide[id], atoms, 3)
-            expected = sum(
-                (weight * matrix[same[anchors[at]]] for at, weight in weights.items()), np.zeros(matrix.shape[1])
-            )
-        np.testing.assert_allclose(result[id], expected, rtol=1e-8, atol=1e-10)
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_are_those_of_the_definition(both: tuple[bp.Tokenizer, bp.Tokenizer], method: str) -> None:
+    check(*both, method, 1)
+    for number in range(5):
+        sweep_transplant(Random(f"{method}/{number}"))
 
 
 def test_a_guide_in_which_the_matrix_can_be_read_off_gives_the_true_rows(
