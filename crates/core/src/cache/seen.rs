@@ -158,13 +158,10 @@ impl Generation {
             for entry in lower.iter_mut().flat_map(|line| &mut line.0).filter(|entry| !entry.is_free()) {
                 let hash = entry.key.hash() as usize;
                 if hash & before != 0 {
-                    let [first, other] = [hash & 1, hash & 1 ^ 1];
-                    let place = if !upper[first].0[1].is_free() {
-                        &mut upper[other].0[usize::from(!upper[other].0[0].is_free())]
-                    } else {
-                        &mut upper[first].0[usize::from(!upper[first].0[0].is_free())]
-                    };
-                    *place = std::mem::take(entry);
+                    let first = hash & 1;
+                    let line = if upper[first].0[1].is_free() { first } else { first ^ 1 };
+                    let place = usize::from(!upper[line].0[0].is_free());
+                    upper[line].0[place] = std::mem::take(entry);
                 }
             }
         }
