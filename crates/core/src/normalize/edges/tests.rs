@@ -474,24 +474,28 @@ fn edges_are_found_in_plain_text() {
         "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다. すべての人間は、生まれながらにして自由",
     ];
     let squeezed = |content| replace("Regex", " {2,}", content);
-    let table = real_table().unwrap_or_else(|| table(&RULES));
     let quotes = || [replace("String", "``", "\""), replace("String", "''", "\"")];
-    let albert =
-        [quotes().as_slice(), &["NFKD", "StripAccents", "Lowercase"].map(parse), &[precompiled(&table)]].concat();
     // The least share beside spaces and in all, with few marks and with many.
     let mut cases = vec![
         (vec![parse("NFC"), replace("Regex", r"\s+", " "), parse("Lowercase")], [(100, 97), (90, 80)]),
-        (vec![precompiled(&table)], [(100, 90), (100, 50)]),
-        (vec![precompiled(&table), squeezed("▁")], [(100, 90), (60, 30)]),
-        (vec![precompiled(&table), squeezed(" ")], [(100, 90), (60, 30)]),
         (vec![bert(true, true, None, true)], [(100, 97), (100, 90)]),
         (vec![Normalizer::Prepend("▁".into()), replace("String", " ", "▁")], [(100, 100), (100, 100)]),
         (vec![strip(true, true), parse("NFKC"), squeezed(" ")], [(45, 75), (45, 65)]),
-        (albert, [(100, 90), (55, 45)]),
-        (vec![sentencepiece([true, false, true, false], &["<b>"], &table)], [(95, 95), (95, 95)]),
         (vec![sentencepiece([true, false, true, false], &[], &[])], [(100, 100), (100, 100)]),
-        (vec![sentencepiece([true, true, true, false], &[], &table)], [(45, 75), (45, 75)]),
     ];
+    // Of a made table of a few characters nothing follows for text.
+    if let Some(table) = real_table() {
+        let albert =
+            [quotes().as_slice(), &["NFKD", "StripAccents", "Lowercase"].map(parse), &[precompiled(&table)]].concat();
+        cases.extend([
+            (vec![precompiled(&table)], [(100, 90), (100, 50)]),
+            (vec![precompiled(&table), squeezed("▁")], [(100, 90), (60, 30)]),
+            (vec![precompiled(&table), squeezed(" ")], [(100, 90), (60, 30)]),
+            (albert, [(100, 90), (55, 45)]),
+            (vec![sentencepiece([true, false, true, false], &["<b>"], &table)], [(95, 95), (95, 95)]),
+            (vec![sentencepiece([true, true, true, false], &[], &table)], [(45, 75), (45, 75)]),
+        ]);
+    }
     for kind in ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"] {
         cases.push((vec![parse(kind)], [(100, 97), (90, 80)]));
     }
