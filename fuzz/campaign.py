@@ -66,7 +66,7 @@ def _damaged(every: int) -> Callable[[int], tuple[int, int]]:
     """One damaged form in so many of each file; then the next ones."""
 
     def share(done: int) -> tuple[int, int]:
-        files = [damage.damage(name, data, every=every, first=done) for name, data in damage.small_files().values()]
+        files = [damage.damage(small, every=every, first=done) for small in damage.small_files().values()]
         return 1, sum(file.files for file in files)
 
     return share

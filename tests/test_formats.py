@@ -294,8 +294,9 @@ def test_several_splits_in_a_row_and_patterns_read_otherwise(tmp_path: Path) -> 
         with pytest.raises(bp.FormatError, match="may read otherwise"):
             bp.Tokenizer.from_file(file_of(tmp_path, table))
     split["pattern"] = {"Regex": "(a"}
-    with pytest.raises(bp.PatternError, match="does not compile"):
+    with pytest.raises(bp.PatternError, match="does not compile") as raised:
         bp.Tokenizer.from_file(file_of(tmp_path, table))
+    assert raised.value.pointer == "/pre_tokenizer/pretokenizers/0/pattern/Regex"
     split.update(pattern={"Regex": "a"}, behavior="Removed")
     last["trim_offsets"] = True
     assert bp.Tokenizer.from_file(file_of(tmp_path, table)).pieces("12$a...b") == ["12$", "...", "b"]

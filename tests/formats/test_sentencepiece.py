@@ -215,6 +215,35 @@ def test_unknown_characters_keep_their_text_in_tokens(lines: list[str], kind: st
         assert tokens == library.encode(text, out_type=str), text
 
 
+@pytest.mark.parametrize("model_type", [1, 2])
+def test_marks_in_front_are_decoded_as_in_the_library(model_type: int) -> None:
+    """Of all lists of up to three pieces one mark is dropped, or one of each piece while there is no text."""
+    pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("U▁", 0.0, 4)]
+    pieces += [(text, -1.0 - row, 1) for row, text in enumerate(["▁", "▁▁", "▁a", "a", "▁▁a"])]
+    fallback = [*pieces, *((f"<0x{byte:02X}>", 0.0, 6) for byte in range(256))]
+    for dummy, extra, suffix, falls_back in itertools.product([False, True], repeat=4):
+        some = fallback if falls_back else pieces
+        if not (extra or suffix):
+            continue  # the normalizer is made of steps of tokenizer.json, and so is the decoder
+        data = models.model(
+            some, model_type, byte_fallback=falls_back, suffix=suffix, normalizer=((3, dummy), (4, extra))
+        )
+        library, tok = spm.SentencePieceProcessor(model_proto=data), bp.Tokenizer(sentencepiece.read(data))
+        # A control token has no text in the library, and its name here.
+        spelled = ("<0x20>", "<0xC3>", "<0xA9>")
+        ids = [id for id, (piece, _, kind) in enumerate(some) if kind not in (3, 6) or piece in spelled]
+        for count in (1, 2, 3):
+            for row in map(list, itertools.product(ids, repeat=count)):
+                wanted = library.decode(row)
+                assert tok.decode(row) == wanted, (row, dummy, extra, suffix)
+                stream = tok.decode_stream()
+                streamed = "".join([*(stream.push(id) for id in row), stream.finish()])
+                assert streamed == wanted, (row, dummy, extra, suffix)
+        # Another file of the same tokenizer gives the same text.
+        again = sentencepiece.read(sentencepiece.write(tok.spec))
+        assert again.decoders == tok.spec.decoders
+
+
 def test_random_vocabularies_give_the_same_ids() -> None:
     """Any tokens in any order of scores, unlike those that training makes: cuts of one token compete."""
     chosen = random.Random(11)

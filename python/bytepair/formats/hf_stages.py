@@ -112,7 +112,13 @@ def _read_split(step: Mapping[str, Json], place: str) -> str | None:
         return str(re.escape(pattern["String"]))
     if not isinstance(pattern, dict) or not isinstance(pattern.get("Regex"), str):
         raise FormatError("a Split needs a pattern", pointer=f"{place}/pattern")
-    return oniguruma.as_pieces(oniguruma.portable(pattern["Regex"], f"{place}/pattern/Regex"))
+    pointer = f"{place}/pattern/Regex"
+    try:
+        return oniguruma.as_pieces(oniguruma.portable(pattern["Regex"], pointer))
+    except PatternError as error:
+        # The file holds the pattern: there is no name to pass in its place.
+        error.pointer, error.remedy = pointer, "fetch the file again, or mend the pattern"
+        raise
 
 
 def write_steps(stage: str, steps: Sequence[str]) -> Json:

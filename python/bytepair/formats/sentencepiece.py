@@ -13,7 +13,6 @@ Source: ``sentencepiece_model.proto``, ``model_interface.cc``, ``bpe_model.cc``,
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import struct
@@ -193,17 +192,12 @@ def build(pieces: Pieces | list[Piece], normalizer: Normalizer, trainer: Trainer
     else:
         columns = _merged(packed, kinds, has_merges=is_bpe)
         options = model_options(BytePair((), (), (), alphabet=_alphabet(unknown, trainer.byte_fallback)))
+    steps = normalizer_steps(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix)
     return TokenizerSpec(
         PackedModel(columns, options),
         added_tokens=tuple(added),
-        normalizers=normalizer_steps(normalizer, symbols, suffix=trainer.treat_whitespace_as_suffix),
-        decoders=decoder_steps(
-            # A model with a space behind adds none in front, so none is stripped.
-            strip=(normalizer.add_dummy_prefix or normalizer.remove_extra_whitespaces)
-            and not trainer.treat_whitespace_as_suffix,
-            # With byte pieces nothing is unknown.
-            unknown=None if trainer.byte_fallback else (unknown, trainer.unk_surface),
-        ),
+        normalizers=steps,
+        decoders=_decoders(steps, normalizer, trainer, unknown),
         roles=_roles(packed, trainer),
     )
 
@@ -302,6 +296,25 @@ def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool
     return (spell_step(step | ({"user_defined_symbols": symbols} if symbols else {})),)
 
 
+def _decoders(
+    steps: tuple[str, ...], normalizer: Normalizer, trainer: TrainerSettings, unknown: str
+) -> tuple[str, ...]:
+    """The decoding step of a model; those of ``tokenizer.json`` if its normalizer is made of such steps too."""
+    if parse_step(steps[0])["type"] != _STEP:
+        # With byte pieces nothing is unknown.
+        surface = None if trainer.byte_fallback else (unknown, trainer.unk_surface)
+        return decoder_steps(strip=normalizer.add_dummy_prefix, unknown=surface)
+    step = {
+        "type": _STEP,
+        "unk_piece": unknown,
+        "unk_surface": trainer.unk_surface,
+        "byte_fallback": trainer.byte_fallback,
+        "add_dummy_prefix": normalizer.add_dummy_prefix,
+        "remove_extra_whitespaces": normalizer.remove_extra_whitespaces,
+    }
+    return (spell_step(step),)
+
+
 def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str, ...]:
     """The decoding steps from pieces to text, for a model with or without a space in front.
 
@@ -381,7 +394,9 @@ def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
 
 
 def _unk_surface(spec: TokenizerSpec) -> str | None:
-    step = json.loads(spec.decoders[0]) if spec.decoders and spec.decoders[0][:1] == "{" else {}
+    step = parse_step(spec.decoders[0]) if spec.decoders else {}
+    if step.get("type") == _STEP:
+        return str(step["unk_surface"])
     surface = step.get("content") if step.get("type") == "Replace" and "ByteFallback" not in spec.decoders else None
     return surface if isinstance(surface, str) else None
 

@@ -38,4 +38,6 @@ def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
 def spells_spaces(spec: TokenizerSpec) -> bool:
     """Whether U+2581 represents a space."""
     steps = (*spec.normalizers, *spec.pre_tokenizers, *spec.decoders)
-    return not spec.is_byte_level and any(SPACE in step or "Metaspace" in step for step in steps)
+    return not spec.is_byte_level and any(
+        name in step for step in steps for name in (SPACE, "Metaspace", "SentencePiece")
+    )

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::chain::{Step, TextDecoder, named_byte};
+use super::sentencepiece::{Front, Pieces};
 use crate::normalize::Replace;
 use crate::normalize::aligned::most_bytes;
 
@@ -12,16 +13,22 @@ use crate::normalize::aligned::most_bytes;
 /// Replacements, of which one may make a token longer, then bytes for tokens that name one, then the end of all
 /// boundaries, then one kind of character taken off the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
 /// of the decoders: tokens that name no bytes are whole characters, and so is each run of bytes between them.
+#[derive(Default)]
 pub(crate) struct ByToken {
     replacements: Vec<Arc<Replace>>,
     byte_fallback: bool,
     stripped: Option<(char, usize)>,
+    /// In place of all of these.
+    pieces: Option<Arc<Pieces>>,
 }
 
 impl ByToken {
     /// None if the decoders are of another kind.
     pub(crate) fn new(decoders: &[TextDecoder]) -> Option<Self> {
-        let mut made = Self { replacements: Vec::new(), byte_fallback: false, stripped: None };
+        if let [TextDecoder(Step::SentencePiece(pieces))] = decoders {
+            return Some(Self { pieces: Some(Arc::clone(pieces)), ..Self::default() });
+        }
+        let mut made = Self::default();
         // Tables of tokens are made of this, which must not become much larger than the vocabulary.
         let mut grows = false;
         let mut fused = false;
@@ -48,7 +55,11 @@ impl ByToken {
 
     /// The bytes of a token.
     pub(crate) fn bytes<'a>(&self, token: &'a [u8]) -> Cow<'a, [u8]> {
-        let Ok(mut text) = std::str::from_utf8(token).map(Cow::Borrowed) else { return Cow::Borrowed(token) };
+        let Ok(text) = std::str::from_utf8(token) else { return Cow::Borrowed(token) };
+        if let Some(pieces) = &self.pieces {
+            return pieces.bytes(text);
+        }
+        let mut text = Cow::Borrowed(text);
         for replace in &self.replacements {
             if let Ok(Some(new)) = replace.replaced(&text, most_bytes(text.len())) {
                 text = Cow::Owned(new);
@@ -66,6 +77,17 @@ impl ByToken {
     /// The stripped prefix of the text: a character, and the most repetitions.
     pub(crate) fn stripped(&self) -> Option<(char, usize)> {
         self.stripped
+    }
+
+    /// The front of a text, where tokens lose the mark of a space.
+    pub(crate) fn front(&self) -> Option<Front> {
+        Some(self.pieces.as_ref()?.front()).filter(|front| front.is_open())
+    }
+
+    /// Whether the text of a token begins with a space that is no mark.
+    pub(crate) fn keeps_space(&self, token: &[u8]) -> bool {
+        let is_mark = |text| self.pieces.as_ref().is_some_and(|pieces| pieces.without_mark(text).is_some());
+        self.bytes(token).first() == Some(&b' ') && !std::str::from_utf8(token).is_ok_and(is_mark)
     }
 }
 

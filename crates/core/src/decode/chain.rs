@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::sentencepiece::Pieces;
 use crate::error::{Error, Kind, Result};
 use crate::files::byte_alphabet::byte_of;
 use crate::interrupt::Checks;
@@ -30,6 +31,7 @@ pub(super) enum Step {
     Strip { content: char, start: usize, stop: usize },
     Replace(Arc<Replace>),
     Ctc { pad_token: String, word_delimiter_token: String, cleanup: bool },
+    SentencePiece(Arc<Pieces>),
 }
 
 #[derive(Deserialize)]
@@ -70,6 +72,8 @@ enum Named {
         word_delimiter_token: String,
         cleanup: bool,
     },
+    /// Not one of `tokenizers`.
+    SentencePiece(Pieces),
 }
 
 impl TextDecoder {
@@ -92,6 +96,7 @@ impl TextDecoder {
             Named::Ctc { pad_token, word_delimiter_token, cleanup } => {
                 Step::Ctc { pad_token, word_delimiter_token, cleanup }
             }
+            Named::SentencePiece(pieces) => Step::SentencePiece(Arc::new(pieces)),
         }))
     }
 
@@ -132,6 +137,7 @@ impl TextDecoder {
                 }
             }
             Step::Fuse => return Ok(vec![joined(&tokens, "")?]),
+            Step::SentencePiece(pieces) => return Ok(vec![pieces.text(&tokens, most)?]),
             Step::Strip { content, start, stop } => {
                 for token in &mut tokens {
                     checks.check()?;

@@ -2,6 +2,7 @@
 
 mod by_token;
 mod chain;
+mod sentencepiece;
 mod text_maker;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use crate::memory::Room;
 pub(crate) use self::by_token::ByToken;
 pub(crate) use self::chain::minds_only_the_first;
 pub use self::chain::{TextDecoder, decode_tokens};
+pub(crate) use self::sentencepiece::Front;
 pub(crate) use self::text_maker::TextMaker;
 
 /// Bytes of an entry of the table.
@@ -35,6 +37,10 @@ pub(crate) struct TokenBytes {
     beyond: HashMap<u32, u32>,
     /// The bytes of the others.
     bytes: Vec<u8>,
+    /// The front of a text, where a token may lose its first space.
+    front: Option<Front>,
+    /// The ids whose first space stays in front all the same, ascending.
+    keep_space: Vec<u32>,
 }
 
 /// As a number, whose lowest byte comes first: 15 bytes of a token, and its length; or which of the others it is, and
@@ -50,7 +56,14 @@ struct Other {
 impl TokenBytes {
     /// A table of `count` tokens: id, bytes, whether it is special. Where an id comes twice, the later one counts.
     pub(crate) fn new(count: usize, tokens: impl Iterator<Item = (u32, impl AsRef<[u8]>, bool)>) -> Self {
-        let mut table = Self { entries: Vec::new(), others: Vec::new(), beyond: HashMap::new(), bytes: Vec::new() };
+        let mut table = Self {
+            entries: Vec::new(),
+            others: Vec::new(),
+            beyond: HashMap::new(),
+            bytes: Vec::new(),
+            front: None,
+            keep_space: Vec::new(),
+        };
         let bound = count * 2 + 65_536;
         for (id, token, special) in tokens {
             let token = token.as_ref();
@@ -76,6 +89,12 @@ impl TokenBytes {
             table.entries[id as usize] = Entry::from_le_bytes(entry);
         }
         table
+    }
+
+    /// The same table with a front, where the first space of a token is a mark that it loses, but for tokens of some ids.
+    pub(crate) fn with_front(self, front: Option<Front>, mut keep_space: Vec<u32>) -> Self {
+        keep_space.sort_unstable();
+        Self { front, keep_space, ..self }
     }
 
     /// The token of an entry that is not a short one.
@@ -128,6 +147,8 @@ pub struct Decoder<'a> {
     end: usize,
     /// How many ids came before.
     count: usize,
+    /// As long as a token may lose its first space.
+    front: Option<Front>,
 }
 
 impl<'a> Decoder<'a> {
@@ -136,15 +157,44 @@ impl<'a> Decoder<'a> {
         // as many as there are.
         let mut bytes = Vec::new();
         let _ = bytes.try_reserve_exact(ids.saturating_mul(5).saturating_add(TOGETHER.min(ids) * ENTRY));
-        Self { table, skip_special_tokens, bytes, end: 0, count: 0 }
+        Self { table, skip_special_tokens, bytes, end: 0, count: 0, front: table.front }
     }
 
     /// Appends the bytes of some tokens.
     ///
     /// # Errors
     /// The place, among all that came, of the first id that no token has; `Interrupted`, `Memory`.
-    pub fn push(&mut self, ids: &[u32]) -> Result<(), Undecoded> {
-        let Self { table, skip_special_tokens, bytes, end, count } = self;
+    pub fn push(&mut self, mut ids: &[u32]) -> Result<(), Undecoded> {
+        while let Some(front) = self.front
+            && let Some((&first, rest)) = ids.split_first()
+        {
+            self.push_all(&[first])?;
+            let loses = front.is_open()
+                && self.end > 0
+                && self.bytes[0] == b' '
+                && self.table.keep_space.binary_search(&first).is_err();
+            if loses {
+                self.bytes.copy_within(1..self.end, 0);
+                self.end -= 1;
+            }
+            self.front = Some(front.behind(loses, self.end == 0)).filter(|front| front.is_open());
+            ids = rest;
+        }
+        self.push_all(ids)
+    }
+
+    /// The same behind the front.
+    pub(crate) fn behind_front(self) -> Self {
+        Self { front: None, ..self }
+    }
+
+    /// Whether a token may still lose its first space.
+    pub(crate) fn is_in_front(&self) -> bool {
+        self.front.is_some()
+    }
+
+    fn push_all(&mut self, ids: &[u32]) -> Result<(), Undecoded> {
+        let Self { table, skip_special_tokens, bytes, end, count, .. } = self;
         for ids in ids.chunks(TOGETHER) {
             if count.is_multiple_of(IDS_TO_ASK) && *count > 0 {
                 interrupt::check()?;

@@ -39,6 +39,11 @@ impl TextMaker {
         self.by_token.as_ref().and_then(ByToken::stripped)
     }
 
+    /// The decoders for single tokens, if tokens lose a mark at the front of a text.
+    pub(crate) fn with_front(&self) -> Option<&ByToken> {
+        self.by_token.as_ref().filter(|by_token| by_token.front().is_some())
+    }
+
     /// The text of tokens.
     ///
     /// # Errors

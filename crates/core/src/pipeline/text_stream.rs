@@ -25,6 +25,8 @@ pub struct TextStream {
     utf8: Utf8Stream,
     /// How many of the characters that decoding takes off the beginning have come, or all that ever will.
     stripped: usize,
+    /// Whether no token that comes loses the mark of a space any more.
+    behind_front: bool,
     /// The last ids, and how many bytes of their text were shown.
     window: Vec<u32>,
     shown: usize,
@@ -39,12 +41,19 @@ impl TextStream {
         if !tokenizer.decodes_by_table() {
             return self.push_to_window(tokenizer, ids, skip_special).map(Cow::Owned);
         }
-        let bytes = if let [id] = *ids {
+        let in_front = !self.behind_front && tokenizer.decodes_front();
+        let bytes = if let [id] = *ids
+            && !in_front
+        {
             let token = tokenizer.spelled_for_decoders(id).ok_or_else(|| tokenizer.invalid_id(id).row(0))?;
             if skip_special && tokenizer.is_special(id) { Cow::Borrowed(&b""[..]) } else { tokenizer.decoded(token) }
         } else {
             let mut decoder = tokenizer.decoder(ids.len(), skip_special);
+            if !in_front {
+                decoder = decoder.behind_front();
+            }
             decoder.push(ids).map_err(|lack| lack.error(|row| tokenizer.invalid_id(ids[row]).row(row)))?;
+            self.behind_front = !decoder.is_in_front();
             Cow::Owned(decoder.finish())
         };
         let text = match bytes {

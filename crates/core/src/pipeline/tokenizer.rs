@@ -493,7 +493,15 @@ impl Tokenizer {
             let added = added.filter_map(|token| {
                 Some((token.id, self.decoded(self.spelled_for_decoders(token.id)?), token.special))
             });
-            TokenBytes::new(self.token_count(), own.chain(added))
+            let table = TokenBytes::new(self.token_count(), own.chain(added));
+            match self.spelled.as_ref().and_then(|(_, maker)| maker.with_front()) {
+                None => table,
+                Some(by_token) => {
+                    let all = self.all_for_decoders().into_iter();
+                    let keep = all.filter(|&(_, token, _)| by_token.keeps_space(token));
+                    table.with_front(by_token.front(), keep.map(|(id, ..)| id).collect())
+                }
+            }
         });
         Decoder::new(table, ids, skip_special_tokens)
     }
@@ -518,6 +526,11 @@ impl Tokenizer {
     /// The stripped prefix of a decoded text: a character, and the most repetitions.
     pub(crate) fn stripped(&self) -> Option<(char, usize)> {
         self.spelled.as_ref().and_then(|(_, maker)| maker.stripped())
+    }
+
+    /// Whether tokens lose a mark at the front of a decoded text.
+    pub(crate) fn decodes_front(&self) -> bool {
+        self.spelled.as_ref().is_some_and(|(_, maker)| maker.with_front().is_some())
     }
 
     /// Decoded bytes without the prefix that decoding strips.
