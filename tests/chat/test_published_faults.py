@@ -115,3 +115,34 @@ def test_only_the_first_call_of_a_message() -> None:
     assert reasons([USER, twice, ANSWER], FIRST_CALL, train_on=lambda number, _: number == 2)
     whole = FIRST_CALL.replace("m.tool_calls[0].function | tojson", "m.tool_calls | tojson")
     assert reasons([USER, twice, ANSWER], whole)
+
+
+def test_a_system_message_that_is_moved_before_an_empty_one_does_not_end_with_its_header() -> None:
+    """DeepSeek V3: system messages come first, whatever stands before them."""
+    template = (
+        "{% for m in messages if m.role == 'system' %}{{ m.content }}\n{% endfor %}"
+        "{% for m in messages if m.role == 'user' %}<|User|>{{ m.content }}{% endfor %}"
+    )
+    system = {"role": "system", "content": "be good"}
+    for content in ("", "hello"):
+        messages = [{"role": "user", "content": content}, system]
+        assert reasons(messages, template, train_on="system", train_marks=False) == [("field", "be good")]
+
+
+def test_the_mark_behind_reasoning_in_a_content_of_parts_ends_no_turn() -> None:
+    """GLM 4.5: turns have no end, and what is before the mark is the reasoning."""
+    template = (
+        "{% for m in messages %}<|{{ m.role }}|>\n{% for p in m.content %}"
+        "{% if '</think>' in p.text %}<think>{{ p.text.split('</think>')[0] }}</think>{{ p.text.split('</think>')[-1] }}"
+        "{% else %}{{ p.text }}{% endif %}{% endfor %}{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+    )
+
+    def parts(role: str, text: str) -> dict[str, Any]:
+        return {"role": role, "content": [{"type": "text", "text": text}]}
+
+    for prompt in (False, True):
+        messages = [parts("user", "hello"), parts("assistant", "why</think>")]
+        made = reasons(messages, template, train_marks=False, add_generation_prompt=prompt)
+        assert ("end", "</think>") not in made
+        assert made[0] == ("field", "why")

@@ -259,9 +259,9 @@ class Turns:
         tails = [_behind(rendered, group.last) for group in groups]
         # A system message that is moved to the front, or has tools behind it, does not end what it is in.
         own = (number, None) if self._is_model(number) else (number,)
-        if groups and any(
-            _is_written(span) and span.message not in own for span in rendered.outline[groups[-1].last + 1 :]
-        ):
+        behind = rendered.outline[groups[-1].last + 1 :] if groups else ()
+        others = (span for span in behind if span.kind == "content" and span.message not in own)
+        if any(_is_written(span) or (span.message is not None and span.message < number) for span in others):
             tails[-1] = ""
         return _Shape(tuple(group.field for group in groups), tuple(tails))
 
@@ -307,10 +307,10 @@ class Turns:
         closing = tail[: common(tail, gap)].rstrip()
         marks: list[str] = _MARKS.findall(closing)
         last = marks[-1] if marks and closing.endswith(marks[-1]) else ""
-        content = self._messages[number].get("content")
+        content = _last_text(self._messages[number].get("content"))
         named = {name for name, value in self._messages[number].items() if value}
         # A template may write the reasoning in a content at another place.
-        is_whole = not isinstance(content, str) or content.strip() == said.strip()
+        is_whole = content is None or content.strip() == said.strip()
         has_only_content = named <= {"role", "name", "content"} and is_whole and closing == tail.rstrip()
         if not closing or (has_only_content and (len(marks) == 1 if last else gap != tail)):
             return closing, last or closing
@@ -473,6 +473,13 @@ class Turns:
             return self._render(messages, prompt)
         except TemplateError:
             return None
+
+
+def _last_text(content: Any) -> str | None:
+    """A content, or the text of its last part; None if that is no text."""
+    if isinstance(content, list) and content and isinstance(content[-1], dict):
+        content = content[-1].get("text")
+    return content if isinstance(content, str) else None
 
 
 def _top(span: Span) -> str:
