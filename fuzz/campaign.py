@@ -72,11 +72,11 @@ def _damaged(every: int) -> Callable[[int], tuple[int, int]]:
     return share
 
 
-def _tests(*arguments: str) -> Callable[[int], tuple[int, int]]:
-    """Tests in full; each is one."""
+def run_tests(*arguments: str) -> Callable[[int], tuple[int, int]]:
+    """A share that runs tests in full; each that passed counts one."""
 
     def share(_: int) -> tuple[int, int]:
-        command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *arguments]
+        command = [sys.executable, "-m", "pytest", "-n0", "-p", "no:cacheprovider", *arguments]
         environment = {**os.environ, "BYTEPAIR_WHOLE": "1"}
         run = subprocess.run(command, cwd=coverage.ROOT, env=environment, capture_output=True, text=True, check=False)
         passed = re.search(r"(\d+) passed", run.stdout)
@@ -104,9 +104,9 @@ PARTS: dict[str, Part] = {
     "kills of a process that saves": Part(
         3000, _counted(lambda size, done: killed.run(size, done).total() and size, 200)
     ),
-    "kills of a process that shards": Part(200, _tests("tests/shards/test_resume.py", "-k", "random_moment")),
+    "kills of a process that shards": Part(200, run_tests("tests/shards/test_resume.py", "-k", "random_moment")),
     "full and failing disks in save and shard": Part(
-        30, _tests("tests/shards/test_disks.py", "tests/formats/test_failing_disks.py")
+        30, run_tests("tests/shards/test_disks.py", "tests/formats/test_failing_disks.py")
     ),
     "forks while threads encode": Part(10_000, _counted(lambda size, done: threads.forks(size, seed=done), 500)),
     "calls of 64 threads": Part(1_000_000, _counted(lambda size, done: threads.in_threads(size, seed=done), 50_000)),

@@ -66,6 +66,12 @@ def test_damaged_files_load_soon_or_are_refused() -> None:
         assert 0 < done.refused <= done.files == -(-9 * len(small.data) // every)
 
 
+def test_tests_that_a_campaign_runs_are_counted() -> None:
+    assert campaign.run_tests("tests/test_json_fields.py", "-k", "test_")(0)[0] > 1
+    with pytest.raises(AssertionError, match="no tests ran|deselected"):
+        campaign.run_tests("tests/test_json_fields.py", "-k", "no test at all")(0)
+
+
 def test_a_campaign_goes_on_where_it_ended_until_it_is_complete(tmp_path: Path) -> None:
     shares: list[int] = []
 
