@@ -208,6 +208,17 @@ def short(value: float) -> str:
     return f"{value:,.{max(2 - len(str(int(value))) + 1, 0)}f}{' kMGT'[power]}"
 
 
+def short_bytes(value: float) -> str:
+    """A number of bytes in a few characters.
+
+    Example:
+        >>> short_bytes(900), short_bytes(6_789_012)
+        ('900 B', '6.79 MB')
+    """
+    shown = short(value)
+    return f"{shown[:-1]} {shown[-1]}B" if shown[-1:].isalpha() else f"{shown} B"
+
+
 def _fitting(facts: list[str], width: int) -> str:
     while len(facts) > 1 and len("  ".join(facts)) > width:
         facts = facts[:-1]

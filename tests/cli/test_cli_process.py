@@ -197,8 +197,9 @@ def test_wrong_usage_shows_the_usage_of_the_subcommand(capsys: pytest.CaptureFix
         # Without the check of names, this says that --model is missing.
         (["count", "--modle=model"], "there is no option --modle; did you mean --model?"),
         (["count", "-m", "model", "--format", "json"], "'json' is none of table, jsonl; did you mean jsonl?"),
-        (["inspect", "--model", "model"], "there is no option --model; name the model without it here"),
-        (["inspect", "-m", "model"], "name the model without -m here"),
+        (["inspect", "--model", "model"], "there is no option --model; give the model without it here"),
+        (["explain", "--text", "low"], "there is no option --text; give the text without it here"),
+        (["inspect", "-m", "model"], "give the model without -m here"),
         (["count", "text.txt"], "the following arguments are required: -m/--model"),
     ],
 )

@@ -97,7 +97,7 @@ class Parser(argparse.ArgumentParser):
         namespace, unknown = super().parse_known_args(given, namespace)
         if unknown:
             # Raised here, the error shows the usage of the command.
-            hint = "; name the model without -m here" if {"-m", "--model"} & {*unknown} else ""
+            hint = "; give the model without -m here" if {"-m", "--model"} & {*unknown} else ""
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return namespace, unknown
 
@@ -113,8 +113,9 @@ class Parser(argparse.ArgumentParser):
             # As in argparse, an argument with a space is no option.
             if not name.startswith("--") or " " in argument or name in known:
                 continue
-            if name == "--model":
-                self.error(f"there is no option {name}; name the model without it here")
+            positionals = {action.dest for action in self._actions if not action.option_strings}
+            if name == "--model" or name[2:] in positionals:
+                self.error(f"there is no option {name}; give the {name[2:]} without it here")
             self.error(f"there is no option {name}{_closest(name, [each for each in known if each[:2] == '--'])}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -27,7 +27,7 @@ from bytepair.cli.arguments import (
 from bytepair.cli.counting_arguments import groups
 from bytepair.cli.shard_arguments import add_documents, add_shards, named_tasks
 from bytepair.drawing.wording import plural
-from bytepair.progress import RunProgress, reporter, short
+from bytepair.progress import RunProgress, reporter, short, short_bytes
 from bytepair.shards import histogram, plans
 from bytepair.shards.engines import ENGINES, watched
 from bytepair.shards.engines.local import Local
@@ -192,8 +192,8 @@ def _say(options: Namespace, summary: ShardSummary, watcher: _Watcher, seconds: 
         facts: dict[str, Any] = {"phase": "done", "seconds": seconds, "peak_memory": memory}
         print(json.dumps(facts | {"summary": summary.to_json()}), file=sys.stderr)
         return
-    rates = [f"{short(read / spent)}B/s", f"{short(tokens / spent)} tokens/s"] if read and spent else []
-    shown = [f"peak memory {short(memory)}B"] if memory else []
+    rates = [f"{short_bytes(read / spent)}/s", f"{short(tokens / spent)} tokens/s"] if read and spent else []
+    shown = [f"peak memory {short_bytes(memory)}"] if memory else []
     written = _files(sum(summary.files.values()), sum(summary.file_bytes.values()))
     print(
         f"{plural(summary.documents, 'document')} ({summary.tally.empty:,} empty, {summary.bad:,} bad), "
@@ -259,4 +259,4 @@ def _frame(texts: list[str] | None) -> list[str | int] | None:
 
 
 def _files(number: int, size: int) -> str:
-    return f"{plural(number, 'file')} of {short(size)}B"
+    return f"{plural(number, 'file')} of {short_bytes(size)}"
