@@ -99,6 +99,12 @@ def test_ids_that_the_vocabulary_gives_to_others_are_numbered_as_there(tmp_path:
         check_beside(tok, tmp_path / "tokenizer.json")
 
 
+def test_an_id_that_another_token_keeps_after_numbering_is_refused(tmp_path: Path) -> None:
+    # The vocabulary has no 256, so that 257 is its size, the next number, and taken.
+    with pytest.raises(bp.FormatError, match='"<x>" has id 257, which another token has'):
+        loaded(tmp_path / "tokenizer.json", byte_level(BYTES | {"ab": 257}, ["a b"], [{"id": 257, "content": "<x>"}]))
+
+
 def test_a_template_may_have_the_options_of_byte_level(tmp_path: Path) -> None:
     template: dict[str, Any] = {
         "type": "TemplateProcessing",

@@ -103,6 +103,9 @@ def _numbered(added: list[AddedToken], vocab: Json) -> list[AddedToken]:
         last = max(last, id)
         numbered.append(token._replace(id=id))
     changed = [(one, other) for one, other in zip(added, numbered, strict=True) if one != other]
+    if not changed:
+        # The vocabulary has holes, and the next number is in it: what two tokens share is refused with the tokens.
+        return added
     (one, other), more = changed[0], len(changed) - 1
     warnings.warn(
         f"the vocabulary gives the id {one.id} of the added token {one.content!r} to another token: as in `tokenizers` "
