@@ -2,7 +2,7 @@
 //!
 //! An entry holds a piece of up to 15 bytes and up to three ids, so that one line of memory answers for most pieces, whatever
 //! they are. For a longer one it has a hash, and in place of ids whatever the caller keeps. A piece belongs in one line;
-//! where that is full it stands in the other line of its pair, until it is asked for.
+//! where that is full it stands in the other line of its pair, until it is asked for; where both are full, in the pair beside.
 //!
 //! The table grows with use: it has memory for its largest size, of which only as much is touched as is in use, and is made
 //! twice as large in place. When that would exceed what the thread or the process may take, a new generation begins: what is
@@ -23,6 +23,9 @@ const FIRST_LINES: usize = 1 << 6;
 /// The most lines in memory of their own. More have room for the most that there may be, where large pages are asked for from
 /// its beginning: a large page cannot be had where a small one is.
 const FEW_LINES: usize = bound::LEAST / size_of::<Line>();
+
+/// The lines whose pairs have a bit each in one word.
+const LINES_A_WORD: usize = 2 * u64::BITS as usize;
 
 /// The lines of a large page.
 const LARGE_PAGE: usize = large_pages::LARGE / size_of::<Line>();
@@ -123,6 +126,9 @@ struct Generation {
     /// How many are in use: a power of two, or none.
     count: usize,
     held: usize,
+    /// A bit for each pair: whether pieces that belong there stand in the pair beside it. With three pieces for four lines one
+    /// pair in sixty has more than it has room for, and they would take turns to be merged again.
+    spilt: Vec<u64>,
 }
 
 impl Generation {
@@ -132,7 +138,7 @@ impl Generation {
         // Where there is no memory for the most, what is in use now has to do.
         let mut lines = Table::try_zeros(room).unwrap_or_else(|| Table::zeros(count));
         lines.ask(0..count);
-        Self { lines, count, held: 0 }
+        Self { lines, count, held: 0, spilt: vec![0; count.div_ceil(LINES_A_WORD)] }
     }
 
     /// Whether it has three pieces for each four lines: with more, too many stand beside their lines.
@@ -152,12 +158,19 @@ impl Generation {
             self.lines = room;
         }
         self.count = 2 * before;
+        self.spilt.fill(0);
+        self.spilt.resize(self.count.div_ceil(LINES_A_WORD), 0);
         let (lower, upper) = self.lines.split_at_mut(before);
-        for (lower, upper) in lower.as_chunks_mut::<2>().0.iter_mut().zip(upper.as_chunks_mut::<2>().0) {
+        let pairs = lower.as_chunks_mut::<2>().0.iter_mut().zip(upper.as_chunks_mut::<2>().0);
+        for (number, (lower, upper)) in pairs.enumerate() {
             // Those of a pair stay, or belong in the one as far beyond as there were lines, where nothing is yet.
             for entry in lower.iter_mut().flat_map(|line| &mut line.0).filter(|entry| !entry.is_free()) {
                 let hash = entry.key.hash() as usize;
-                if hash & before != 0 {
+                if (hash ^ 2 * number) & 2 != 0 {
+                    // It stands beside its pair. Where it belongs may be full by now, and there are few.
+                    *entry = Entry::default();
+                    self.held -= 1;
+                } else if hash & before != 0 {
                     let first = hash & 1;
                     let line = if upper[first].0[1].is_free() { first } else { first ^ 1 };
                     let place = usize::from(!upper[line].0[0].is_free());
@@ -173,30 +186,48 @@ impl Generation {
         hash as usize & (self.count - 1)
     }
 
-    /// Where a piece stands: its line first, then the other one of the pair.
+    /// The bit of the pair of a line: its word, and its place there.
+    #[inline(always)]
+    fn spilt_at(line: usize) -> (usize, u32) {
+        (line / LINES_A_WORD, (line / 2) as u32 % u64::BITS)
+    }
+
+    /// Where a piece stands: its line first, then the other one of the pair, then the pair beside it.
     fn find(&self, key: Key, hash: u32) -> Option<(usize, usize)> {
         if self.count == 0 {
             return None;
         }
         let first = self.line(hash);
-        [first, first ^ 1].into_iter().find_map(|line| {
-            let place = self.lines[line].0.iter().position(|entry| entry.key == key)?;
-            Some((line, place))
-        })
+        let in_pair = |first: usize| {
+            [first, first ^ 1].into_iter().find_map(|line| {
+                let place = self.lines[line].0.iter().position(|entry| entry.key == key)?;
+                Some((line, place))
+            })
+        };
+        let found = in_pair(first);
+        let (word, bit) = Self::spilt_at(first);
+        if found.is_none() && self.spilt[word] >> bit & 1 == 1 {
+            return in_pair(first ^ 2);
+        }
+        found
     }
 
-    /// Writes an entry: in place of one with this key, else in its line, else in the other one, else in place of one that
-    /// came before.
+    /// Writes an entry: in place of one with this key, else in its line, else in the other one, else in the pair beside them,
+    /// else in place of one that came before.
     fn put(&mut self, entry: Entry, hash: u32) {
         if let Some((line, place)) = self.find(entry.key, hash) {
             self.lines[line].0[place] = entry;
             return;
         }
         let first = self.line(hash);
-        for line in [first, first ^ 1] {
+        for line in [first, first ^ 1, first ^ 2, first ^ 3] {
             if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.is_free()) {
                 *free = entry;
                 self.held += 1;
+                if (line ^ first) & 2 != 0 {
+                    let (word, bit) = Self::spilt_at(first);
+                    self.spilt[word] |= 1 << bit;
+                }
                 return;
             }
         }
@@ -206,6 +237,7 @@ impl Generation {
 
     fn clear(&mut self) {
         self.lines[..self.count].fill(Line::default());
+        self.spilt.fill(0);
         self.held = 0;
     }
 }
@@ -356,6 +388,34 @@ mod tests {
         assert_eq!([a, b, c].map(|number| is_probed(&seen, number)), [true, false, true]);
         let (key, hash) = self::key(&piece(b));
         assert_eq!(seen.find(key, hash), Some(ids(b)));
+    }
+
+    #[test]
+    fn pieces_of_a_full_pair_stand_in_the_pair_beside_until_the_table_grows() {
+        let mut seen = Seen::default();
+        let pair = |number: u32| seen.newer.line(key(&piece(number)).1) / 2;
+        let together: Vec<u32> = (0..).filter(|&number| pair(number) == 3).take(6).collect();
+        for &number in &together {
+            let (key, hash) = key(&piece(number));
+            seen.keep(key, hash, ids(number));
+        }
+        let found = |seen: &mut Seen, number: u32| {
+            let (key, hash) = key(&piece(number));
+            seen.find(key, hash)
+        };
+        for &number in together.iter().chain(&together) {
+            assert_eq!(found(&mut seen, number), Some(ids(number)));
+        }
+        for number in 10_000_000..10_000_500 {
+            let (key, hash) = key(&piece(number));
+            seen.keep(key, hash, ids(number));
+        }
+        let kept = together.iter().filter_map(|&number| Some((number, found(&mut seen, number)?)));
+        let kept: Vec<(u32, Ids)> = kept.collect();
+        assert!(seen.newer.count > FIRST_LINES && kept.len() >= 3, "{kept:?}");
+        assert!(kept.iter().all(|&(number, found)| found == ids(number)));
+        let held = seen.newer.lines.iter().flat_map(|line| &line.0).filter(|entry| !entry.is_free()).count();
+        assert_eq!(held, seen.newer.held);
     }
 
     #[test]
