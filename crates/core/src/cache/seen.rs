@@ -166,7 +166,7 @@ impl Generation {
             // Those of a pair stay, or belong in the one as far beyond as there were lines, where nothing is yet.
             for entry in lower.iter_mut().flat_map(|line| &mut line.0).filter(|entry| !entry.is_free()) {
                 let hash = entry.key.hash() as usize;
-                if (hash ^ 2 * number) & 2 != 0 {
+                if (hash ^ (2 * number)) & 2 != 0 {
                     // It stands beside its pair. Where it belongs may be full by now, and there are few.
                     *entry = Entry::default();
                     self.held -= 1;
