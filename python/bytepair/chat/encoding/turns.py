@@ -303,7 +303,9 @@ class Turns:
         """
         if not tail.strip():
             found = self._eos.search(gap) if self._eos else None
-            return (gap[: found.end()], found[0]) if found else ("", "")
+            mark = found[0] if found else self._mark_between(number)
+            at = gap.find(mark) if mark else -1
+            return (gap[: at + len(mark)], mark) if at >= 0 else ("", "")
         closing = tail[: common(tail, gap)].rstrip()
         marks: list[str] = _MARKS.findall(closing)
         last = marks[-1] if marks and closing.endswith(marks[-1]) else ""
@@ -344,28 +346,43 @@ class Turns:
             self._marks[role] = _last_mark(tail, following)
         return self._marks[role]
 
+    def _mark_between(self, number: int) -> str:
+        """The mark between an answer and the header of a user's message, where none ends a conversation; "" without one."""
+        role = self._messages[number].get("role")
+        if not self._is_model(number):
+            return ""
+        if (role, "user") not in self._marks:
+            more = self._try_probe(number, role, "user")
+            ours, theirs = self._before_users((more and _tail_of(more, number)) or "")
+            shared = _shared_end(ours, theirs)
+            # The header has a mark: without one, what is shared can be a line end behind two different ones.
+            is_header = any(map(_MARKS.fullmatch, ours[len(ours) - shared :]))
+            marks = [atom for atom in ours[: len(ours) - shared] if is_header and _MARKS.fullmatch(atom)]
+            self._marks[role, "user"] = marks[-1] if marks else ""
+        return self._marks[role, "user"] or ""
+
     def _before_header(self, following: str) -> str | None:
         """The text between an answer and a message of a user without the header of that; None if it cannot be known.
 
         The header stands before the first message of a conversation, too. There a preamble can end as a turn does; but
         a mark that begins the text ends nothing.
         """
-        first = self._try_probe(0, "user")
-        spans = () if first is None else first.outline
-        start = next((span.start for span in spans if span.message == 0 and _is_written(span)), None)
-        if first is None or start is None:
-            return None
-        ours, theirs = _ATOMS.findall(following), _ATOMS.findall(first.text[:start])
-        shared = 0
-        for left, right in zip(reversed(ours), reversed(theirs), strict=False):
-            if left != right:
-                break
-            shared += 1
+        ours, theirs = self._before_users(following)
+        shared = _shared_end(ours, theirs)
         cut = len(ours) - shared
         if _MARKS.sub("", "".join(theirs[: len(theirs) - shared])).strip():
             leading = [*takewhile(lambda atom: _MARKS.fullmatch(atom) or not atom.strip(), theirs)]
             cut = next((at for at in range(cut, len(ours)) if ours[at].strip() and ours[at] in leading), 0)
         return "".join(ours[:cut]) if shared and cut else None
+
+    def _before_users(self, following: str) -> tuple[list[str], list[str]]:
+        """The text before a user's message that follows another one, and before one that comes first; in atoms."""
+        first = self._try_probe(0, "user")
+        spans = () if first is None else first.outline
+        start = next((span.start for span in spans if span.message == 0 and _is_written(span)), None)
+        if first is None or start is None:
+            return [], []
+        return _ATOMS.findall(following), _ATOMS.findall(first.text[:start])
 
     # The beginning of a turn.
 
@@ -612,6 +629,12 @@ def common(one: str, other: str) -> int:
             break
         length = left.end()
     return length
+
+
+def _shared_end(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    """How many atoms two texts have in common at their ends."""
+    pairs = zip(reversed(ours), reversed(theirs), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _after_prefix(gap: str, prompt: str) -> int | None:
