@@ -23,7 +23,8 @@ _LETTERS = {
     "abc ": ".",
     "a'l ": "b",
     "a1 ": "\n.",
-    "a \n": ".",
+    # Another white space lets the end of a run be no token where a line end follows, as in "\n \t\n".
+    "a \n": ".\t",
     "aé": "ã.",
     "Aa.": " ",
     "日a": "早搀",
