@@ -47,6 +47,14 @@ def test_ids_of_other_spellings_are_not_possible(tok: bp.Tokenizer) -> None:
     assert all(0x90 <= tok.token_bytes(id)[0] <= 0xBF for id in begun)
 
 
+def test_a_piece_may_begin_with_a_part_of_a_character_that_would_merge_with_the_piece_before() -> None:
+    spec = bp.train({"a": 2}, vocab_size=256, split=r"ab|(?s:.)").spec
+    model = bp.BytePair((*spec.model.tokens, b"a\xe6"), tuple(range(257)))
+    tok = bp.Tokenizer(spec.replace(model=model))
+    assert tok.encode("a日") == [97, *"日".encode()]
+    walk(tok, tok.encode("a日"))
+
+
 def test_texts_stand_between_added_tokens(tok: bp.Tokenizer) -> None:
     end = tok.token_id("<e>")
     assert ids_of(tok.next_mask([*tok.encode("low"), end])) == ids_of(tok.next_mask([]))

@@ -107,9 +107,9 @@ impl State {
         all.is_empty() && !fresh.is_empty()
     }
 
-    /// The facts that decide whether any text can follow, whatever its tokens: the state of each scan, and whether it can go on.
+    /// The facts that decide whether any text can follow, whatever its tokens.
     pub(super) fn ways(&self) -> Ways {
-        self.scans.iter().map(|scan| (scan.state, scan.open, scan.falls)).collect()
+        self.scans.iter().map(|scan| (scan.state, scan.open, scan.closes, scan.falls)).collect()
     }
 
     /// Whether the first piece may be longer than it is.
@@ -201,31 +201,33 @@ impl State {
     }
 }
 
-/// The state of each scan, whether it is open, and whether the next one counts if it ends at its last match.
-pub(super) type Ways = Vec<(u16, bool, bool)>;
+/// The state of each scan, whether it is open, whether it may end at the end of the last whole character, and whether the next
+/// one counts if it ends at its last match.
+pub(super) type Ways = Vec<(u16, bool, bool, bool)>;
 
 /// Whether some characters let a scan that is open decide, all tokens being allowed: without that nothing can follow.
 pub(super) fn has_way(states: States, ways: Ways) -> bool {
     let mut seen = HashSet::from([ways.clone()]);
     let mut pending = vec![ways];
     while let Some(ways) = pending.pop() {
-        if ways.first().is_some_and(|&(_, open, _)| open) {
+        if ways.first().is_some_and(|&(_, open, _, _)| open) {
             return true;
         }
         for symbol in 0..states.symbols() {
             let mut after = Vec::new();
-            for &(state, open, falls) in &ways {
+            for &(state, open, closes, falls) in &ways {
                 let (next, matched) = states.after_symbol(state, symbol);
-                let goes_on = if matched { open } else { falls };
+                let goes_on = if matched { closes } else { falls };
                 match next {
-                    Some(next) => after.push((next, open, goes_on)),
+                    // Behind more tokens, which may be any, a scan that is open may end.
+                    Some(next) => after.push((next, open, open, goes_on)),
                     // The text has ended, or another piece begins.
-                    None if matched && open && after.is_empty() => return true,
+                    None if goes_on && matched && after.is_empty() => return true,
                     None => {}
                 }
-                if matched && open {
+                if matched && closes {
                     // The piece that begins here may be any.
-                    after.push((states.start(), true, false));
+                    after.push((states.start(), true, true, false));
                 }
                 if matched || !goes_on {
                     break;
