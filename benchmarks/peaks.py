@@ -51,11 +51,12 @@ calls = {
     "encode_batch": lambda: tok.encode_batch(documents),
     "encode_batch_array": lambda: tok.encode_batch_array(documents),
     "tok(...)": lambda: tok(documents)["input_ids"],
-    "encode_chat": lambda: tok.encode_chat([{"role": "user", "content": text}], TEMPLATE, train_on=None, policy="text", limits=LIMITS),
+    "encode_chat": lambda: tok.encode_chat(CHAT, TEMPLATE, train_on=None, policy="text", limits=LIMITS),
     "chunks": lambda: tok.chunks(text, 500),
     "chunk_parts": lambda: sum(1 for chunk in tok.chunk_parts(iter(documents), 500)),
     "train": lambda: bp.train(iter(documents), vocab_size=2000, split="gpt2"),
 }
+CHAT = [{"role": "user", "content": text}]
 LIMITS = bp.chat.Limits(seconds=60, output=1 << 30, memory=1 << 30, messages=1 << 30)
 TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}\n{% endfor %}"
 

@@ -68,7 +68,7 @@ def test_damaged_files_load_soon_or_are_refused() -> None:
 
 def test_tests_that_a_campaign_runs_are_counted() -> None:
     assert campaign.run_tests("tests/test_json_fields.py", "-k", "test_")(0)[0] > 1
-    with pytest.raises(AssertionError, match="no tests ran|deselected"):
+    with pytest.raises(AssertionError, match="no tests ran"):
         campaign.run_tests("tests/test_json_fields.py", "-k", "no test at all")(0)
 
 

@@ -133,8 +133,8 @@ def test_the_mark_behind_reasoning_in_a_content_of_parts_ends_no_turn() -> None:
     """GLM 4.5: turns have no end, and what is before the mark is the reasoning."""
     template = (
         "{% for m in messages %}<|{{ m.role }}|>\n{% for p in m.content %}"
-        "{% if '</think>' in p.text %}<think>{{ p.text.split('</think>')[0] }}</think>{{ p.text.split('</think>')[-1] }}"
-        "{% else %}{{ p.text }}{% endif %}{% endfor %}{% endfor %}"
+        "{% if '</think>' in p.text %}<think>{{ p.text.split('</think>')[0] }}</think>"
+        "{{ p.text.split('</think>')[-1] }}{% else %}{{ p.text }}{% endif %}{% endfor %}{% endfor %}"
         "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
     )
 
@@ -146,3 +146,22 @@ def test_the_mark_behind_reasoning_in_a_content_of_parts_ends_no_turn() -> None:
         made = reasons(messages, template, train_marks=False, add_generation_prompt=prompt)
         assert ("end", "</think>") not in made
         assert made[0] == ("field", "why")
+
+
+def test_a_mark_that_no_conversation_ends_with() -> None:
+    """ChatML as vLLM has it, and Apertus, whose text begins with more than marks."""
+    chatml = (
+        "{% for m in messages %}<|s|>{{ m.role }}\n{{ m.content }}{% if not loop.last %}<|e|>\n{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|e|>\n<|s|>assistant\n{% endif %}"
+    )
+    apertus = (
+        "<|sys|>Be good.</sys>{% for m in messages %}{% if m.role == 'user' %}{% if not loop.first %}<|e|>{% endif %}"
+        "<|user|>{{ m.content }}{% else %}<|bot|>{{ m.content }}{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|bot|>{% endif %}"
+    )
+    for template in (chatml, apertus):
+        learnt = [("field", "good day"), ("end", "<|e|>"), ("field", "good day")]
+        assert reasons([USER, ANSWER] * 2, template) == learnt
+    # What stands between is a header, of which the first one has no more.
+    header = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
+    assert ("end", "<|user|>") not in reasons([USER, ANSWER] * 2, header)

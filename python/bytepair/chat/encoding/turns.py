@@ -303,9 +303,9 @@ class Turns:
         """
         if not tail.strip():
             found = self._eos.search(gap) if self._eos else None
-            mark = found[0] if found else self._mark_between(number)
-            at = gap.find(mark) if mark else -1
-            return (gap[: at + len(mark)], mark) if at >= 0 else ("", "")
+            between = found[0] if found else self._mark_between(number)
+            at = gap.find(between) if between else -1
+            return (gap[: at + len(between)], between) if at >= 0 else ("", "")
         closing = tail[: common(tail, gap)].rstrip()
         marks: list[str] = _MARKS.findall(closing)
         last = marks[-1] if marks and closing.endswith(marks[-1]) else ""
@@ -347,7 +347,7 @@ class Turns:
         return self._marks[role]
 
     def _mark_between(self, number: int) -> str:
-        """The mark between an answer and the header of a user's message, where none ends a conversation; "" without one."""
+        """The mark between an answer and a user's header, where none ends a conversation; "" without one."""
         role = self._messages[number].get("role")
         if not self._is_model(number):
             return ""
