@@ -165,3 +165,20 @@ def test_a_mark_that_no_conversation_ends_with() -> None:
     # What stands between is a header, of which the first one has no more.
     header = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
     assert ("end", "<|user|>") not in reasons([USER, ANSWER] * 2, header)
+
+
+def test_an_end_that_is_told_is_not_that_of_a_next_message_without_text() -> None:
+    """GLM 4.5 and Gemma, whose empty messages have a header and nothing else."""
+    template = (
+        "{% for m in messages %}{{ '<|user|>' if m.role == 'user' else '<|system|>' }}"
+        "{% for p in m.content or [] %}{{ p.text }}{% endfor %}{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    user, empty = {"role": "user", "content": [{"type": "text", "text": "hello"}]}, {"role": "system", "content": []}
+    options: dict[str, Any] = {
+        "train_on": lambda number, _: number == 0,
+        "train_marks": False,
+        "end_of_turn": "<|user|>",
+    }
+    assert reasons([user, user], template, **options) == [("field", "hello"), ("end", "<|user|>")]
+    assert reasons([user, empty, user], template, **options) == [("field", "hello")]

@@ -283,7 +283,7 @@ class Turns:
         left = spans[group.last].end
         gap = _behind(self._rendered, group.last)
         if self._end is not None:
-            found = self._end.search(gap)
+            found = self._end.search(self._before_next(number, gap))
             if not found:
                 return marks, None
             return [*marks, (left, left + found.start())], (left + found.start(), left + found.end())
@@ -291,6 +291,15 @@ class Turns:
         closing, mark = self._closing(number, said, shape.tails[at] if shape else "", gap)
         cut = left + len(closing) - len(mark)
         return [*marks, (left, cut)], (cut, cut + len(mark)) if mark else None
+
+    def _before_next(self, number: int, gap: str) -> str:
+        """The text behind a turn, up to the header of the next message if nothing of that is in the text."""
+        rows = self._rows.get(number + 1, ())
+        if number + 1 == len(self._messages) or any(_top(self._rendered.outline[row]) not in _HEADS for row in rows):
+            return gap
+        probe = self._try_probe(number + 1, self._messages[number + 1].get("role"))
+        tail = None if probe is None else _tail_of(probe, number)
+        return gap if tail is None else gap[: common(tail, gap)]
 
     def _closing(self, number: int, said: str, tail: str, gap: str) -> tuple[str, str]:
         """The text that closes a turn, and the mark at its end.
