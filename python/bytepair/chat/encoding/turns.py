@@ -293,13 +293,15 @@ class Turns:
         return [*marks, (left, cut)], (cut, cut + len(mark)) if mark else None
 
     def _before_next(self, number: int, gap: str) -> str:
-        """The text behind a turn, up to the header of the next message if nothing of that is in the text."""
+        """The text behind a turn, up to the header of the next message if that is empty and nothing of it is there."""
+        following = self._messages[number + 1 : number + 2]
         rows = self._rows.get(number + 1, ())
-        if number + 1 == len(self._messages) or any(_top(self._rendered.outline[row]) not in _HEADS for row in rows):
+        has_place = any(_top(self._rendered.outline[row]) not in _HEADS for row in rows)
+        if has_place or not following or following[0].get("content") or following[0].get("tool_calls"):
             return gap
-        probe = self._try_probe(number + 1, self._messages[number + 1].get("role"))
+        probe = self._try_probe(number + 1, following[0].get("role"))
         tail = None if probe is None else _tail_of(probe, number)
-        return gap if tail is None else gap[: common(tail, gap)]
+        return tail if tail is not None and gap.startswith(tail) else gap
 
     def _closing(self, number: int, said: str, tail: str, gap: str) -> tuple[str, str]:
         """The text that closes a turn, and the mark at its end.
