@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::chain::{Step, TextDecoder, named_byte};
+use super::chain::{Step, TextDecoder};
+use super::named_byte;
 use super::sentencepiece::{Front, Pieces};
 use crate::normalize::Replace;
 use crate::normalize::aligned::most_bytes;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::named_byte;
 use super::sentencepiece::Pieces;
 use crate::error::{Error, Kind, Result};
 use crate::files::byte_alphabet::byte_of;
@@ -253,12 +254,6 @@ fn byte_fallback(tokens: Vec<String>) -> Result<Vec<String>> {
     }
     end_run(&mut run, &mut made);
     Ok(made)
-}
-
-/// The byte that a token names. A sign is a digit here, as it is for `tokenizers`.
-pub(super) fn named_byte(token: &str) -> Option<u8> {
-    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
-    if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
 }
 
 fn end_run(run: &mut Vec<u8>, made: &mut Vec<String>) {

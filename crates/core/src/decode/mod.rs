@@ -18,6 +18,12 @@ pub use self::chain::{TextDecoder, decode_tokens};
 pub(crate) use self::sentencepiece::Front;
 pub(crate) use self::text_maker::TextMaker;
 
+/// The byte that a token names. A sign is a digit here, as it is for `tokenizers`.
+fn named_byte(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
+}
+
 /// Bytes of an entry of the table.
 const ENTRY: usize = 16;
 

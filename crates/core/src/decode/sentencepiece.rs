@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::chain::named_byte;
+use super::named_byte;
 use crate::error::Result;
 use crate::interrupt::Checks;
 use crate::memory::Room;
