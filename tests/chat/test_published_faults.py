@@ -162,7 +162,7 @@ def test_a_mark_that_no_conversation_ends_with() -> None:
     for template in (chatml, apertus):
         learnt = [("field", "good day"), ("end", "<|e|>"), ("field", "good day")]
         assert reasons([USER, ANSWER] * 2, template) == learnt
-    # What stands between is a header, of which the first one has no more.
+    # The text between is a header; the first header has no more.
     header = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
     assert ("end", "<|user|>") not in reasons([USER, ANSWER] * 2, header)
 

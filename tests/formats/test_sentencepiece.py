@@ -217,7 +217,7 @@ def test_unknown_characters_keep_their_text_in_tokens(lines: list[str], kind: st
 
 @pytest.mark.parametrize("model_type", [1, 2])
 def test_marks_in_front_are_decoded_as_in_the_library(model_type: int) -> None:
-    """Of all lists of up to three pieces one mark is dropped, or one of each piece while there is no text."""
+    """All lists of up to three pieces lose one mark, or one of each piece while there is no text."""
     pieces = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("U▁", 0.0, 4)]
     pieces += [(text, -1.0 - row, 1) for row, text in enumerate(["▁", "▁▁", "▁a", "a", "▁▁a"])]
     fallback = [*pieces, *((f"<0x{byte:02X}>", 0.0, 6) for byte in range(256))]
