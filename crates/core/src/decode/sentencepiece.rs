@@ -16,7 +16,7 @@ use crate::interrupt::Checks;
 use crate::memory::Room;
 use crate::normalize::aligned::grows_too_long;
 
-/// What stands for a space.
+/// The mark of a space.
 const MARK: &str = "\u{2581}";
 
 /// The options of a model for decoding.
