@@ -26,11 +26,14 @@ fn make(vocab: &Vocab) -> Splits {
     if vocab.takes_all_whole() {
         let mut buffers = FitBuffers::default();
         for index in 0..vocab.len() {
-            // Others are no piece of text.
-            let Ok(token) = std::str::from_utf8(vocab.token_at(index)) else { continue };
+            let token = vocab.token_at(index);
             let symbol = vocab.rules().symbol(index);
-            let is_spelled = || token.bytes().all(|byte| vocab.byte_id(byte) != NO_ID);
-            if symbol == NONE || !is_spelled() || !fit(vocab, NONE, symbol, &mut buffers) {
+            let is_spelled = || token.iter().all(|&byte| vocab.byte_id(byte) != NO_ID);
+            if symbol != NONE && is_spelled() && fit(vocab, NONE, symbol, &mut buffers) {
+                continue;
+            }
+            // Others are no piece of text.
+            if let Ok(token) = std::str::from_utf8(token) {
                 begins.extend(token.chars().next());
                 ends.extend(token.chars().next_back());
             }

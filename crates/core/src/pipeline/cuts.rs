@@ -21,6 +21,7 @@ use crate::pipeline::Tokenizer;
 use crate::pre_tokenize::{PreTokenizer, joins};
 use crate::segment::{Policy, Steps};
 use crate::split::added::Matcher;
+use crate::utf8::boundary;
 
 /// Finds cuts.
 #[allow(clippy::struct_excessive_bools, reason = "each is one answer of all stages together")]
@@ -41,6 +42,8 @@ pub(crate) struct Cuts<'t> {
     is_of_pairs: bool,
     /// Whether two characters of normalized text alone decide if a piece ends between them.
     decides_by_two: bool,
+    /// Whether any stage before the model cuts text into pieces.
+    makes_pieces: bool,
     /// The bytes of the longest piece that may be cut in two.
     splits: usize,
 }
@@ -57,9 +60,15 @@ pub(crate) struct Memo {
 
 /// The bits of four characters of ASCII that are always 0: that an entry is set, and its answer.
 const KNOWN: u32 = 1 << 31;
-const CUT: u32 = 1 << 23;
-const JOINED: u32 = 1 << 15;
+const ANSWER: [u32; 3] = [1 << 23, 1 << 15, 1 << 7];
 const NOT_ASCII: u32 = 0x8080_8080;
+
+/// Where an entry for a pair of characters has its answer.
+const ANSWER_OF_PAIR: u32 = 42;
+
+/// In so many bytes a cut is looked for without asking the model whether it is one: its answers need a table of all tokens,
+/// which takes milliseconds to make, and which most texts never need.
+const NEAR: usize = 64;
 
 impl Memo {
     const BITS: u32 = 14;
@@ -94,6 +103,7 @@ impl<'t> Cuts<'t> {
         let Steps { normalizers, pre_tokenizers, patterns, .. } = segmenter.steps();
         let is_of_pairs = normalizers.iter().all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
+        let makes_pieces = !(patterns.is_empty() && pre_tokenizers.is_empty());
         let splits = tokenizer.model().longest_that_splits();
         Self {
             tokenizer,
@@ -105,36 +115,55 @@ impl<'t> Cuts<'t> {
             mask,
             is_of_pairs,
             decides_by_two,
+            makes_pieces,
             splits,
         }
     }
 
-    /// The last cut of a text after `range.start` and up to `range.end`, which are characters of the text.
+    /// A cut of a text after `range.start` and up to `range.end`, which are characters of the text: the last one within
+    /// [`NEAR`] bytes of the end that is known without asking the model, else the last of all.
     ///
     /// Time: linear in the text behind the cut.
     pub(crate) fn last(&self, text: &str, range: Range<usize>) -> Option<usize> {
-        let mut place = range.end;
-        text[range].chars().rev().find_map(|left| {
-            let cut = self.is_cut(text, place).then_some(place);
-            place -= left.len_utf8();
-            cut
-        })
+        let last = |range: Range<usize>, asks| {
+            let mut place = range.end;
+            text[range].chars().rev().find_map(|left| {
+                let cut = self.is_cut_by(text, place, asks).then_some(place);
+                place -= left.len_utf8();
+                cut
+            })
+        };
+        let near = boundary(text, range.end.saturating_sub(NEAR)).max(range.start);
+        let known = self.makes_pieces.then(|| last(near..range.end, false)).flatten();
+        known.or_else(|| last(range, true))
     }
 
-    /// The first cut of a text after `range.start` and up to `range.end`, which are characters of the text.
+    /// A cut of a text after `range.start` and up to `range.end`, which are characters of the text: the first one within
+    /// [`NEAR`] bytes of the start that is known without asking the model, else the first of all.
     ///
     /// Time: linear in the text before the cut.
     pub(crate) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
-        let mut place = range.start;
-        text[range].chars().find_map(|left| {
-            place += left.len_utf8();
-            self.is_cut(text, place).then_some(place)
-        })
+        let first = |range: Range<usize>, asks| {
+            let mut place = range.start;
+            text[range].chars().find_map(|left| {
+                place += left.len_utf8();
+                self.is_cut_by(text, place, asks).then_some(place)
+            })
+        };
+        let near = boundary(text, range.end.min(range.start + NEAR)).max(range.start);
+        let known = self.makes_pieces.then(|| first(range.start..near, false)).flatten();
+        known.or_else(|| first(range, true))
     }
 
     /// Whether a place between two characters is a cut.
+    #[cfg(test)]
     pub(crate) fn is_cut(&self, text: &str, place: usize) -> bool {
-        self.is_wall(text, place) && !self.is_near_added(text, place)
+        self.is_cut_by(text, place, true)
+    }
+
+    /// Whether a place between two characters is a cut. Where the model is not to be asked, it may be one all the same.
+    fn is_cut_by(&self, text: &str, place: usize, asks: bool) -> bool {
+        self.is_wall_by(text, place, asks) && !self.is_near_added(text, place)
     }
 
     /// Up to where a text that goes on may be cut: behind it an added token may have begun that more text completes.
@@ -175,21 +204,27 @@ impl<'t> Cuts<'t> {
     /// Whether a place is a cut but for added tokens.
     #[inline]
     pub(crate) fn is_wall(&self, text: &str, place: usize) -> bool {
-        match self.meeting_at(text, place) {
+        self.is_wall_by(text, place, true)
+    }
+
+    #[inline]
+    fn is_wall_by(&self, text: &str, place: usize, asks: bool) -> bool {
+        match self.meeting_at(text, place, asks) {
             Meeting::Cut => true,
             Meeting::CutByModel => most_bytes(text.len()) <= self.splits,
-            Meeting::Joined | Meeting::Unknown => false,
+            Meeting::Joined | Meeting::Unknown | Meeting::Inside => false,
         }
     }
 
     /// Whether the characters beside a place certainly belong to one piece: that of the left part with what the right part
     /// becomes behind it.
     pub(crate) fn is_joined(&self, text: &str, place: usize) -> bool {
-        self.meeting_at(text, place) == Meeting::Joined && !self.is_near(text, place, true)
+        self.meeting_at(text, place, true) == Meeting::Joined && !self.is_near(text, place, true)
     }
 
+    /// How the characters beside a place meet; [`Meeting::Inside`] only if the model is not to be asked.
     #[inline]
-    fn meeting_at(&self, text: &str, place: usize) -> Meeting {
+    fn meeting_at(&self, text: &str, place: usize, asks: bool) -> Meeting {
         let bytes = &text.as_bytes()[place.saturating_sub(1)..];
         let around = match (bytes.first_chunk::<4>(), bytes) {
             (Some(&around), _) if place > 0 => Some(around),
@@ -203,38 +238,47 @@ impl<'t> Cuts<'t> {
                 let key = key & self.mask;
                 let entry = self.tokenizer.memo().of_ascii(key);
                 let known = entry.load(Ordering::Relaxed);
-                if known & !(CUT | JOINED) == key | KNOWN {
-                    return Meeting::ALL[usize::from(known & CUT != 0) + 2 * usize::from(known & JOINED != 0)];
+                let [first, second, third] = ANSWER;
+                if known & !(first | second | third) == key | KNOWN {
+                    let bit = |bit| usize::from(known & bit != 0);
+                    let meeting = Meeting::ALL[bit(first) + 2 * bit(second) + 4 * bit(third)];
+                    if !asks || meeting != Meeting::Inside {
+                        return meeting;
+                    }
                 }
-                let meeting = edge(text, place).map_or(Meeting::Unknown, |edge| self.work_out(edge));
+                let meeting = edge(text, place).map_or(Meeting::Unknown, |edge| self.work_out(edge, asks));
                 let answer = meeting as u32;
-                entry.store(key | KNOWN | ((answer & 1) * CUT) | ((answer >> 1) * JOINED), Ordering::Relaxed);
+                let answer = (answer & 1) * first | (answer >> 1 & 1) * second | (answer >> 2) * third;
+                entry.store(key | KNOWN | answer, Ordering::Relaxed);
                 return meeting;
             }
         }
         let Some(edge) = edge(text, place) else { return Meeting::Unknown };
-        if self.is_of_pairs { self.meeting_of_pair(edge) } else { self.work_out(edge) }
+        if self.is_of_pairs { self.meeting_of_pair(edge, asks) } else { self.work_out(edge, asks) }
     }
 
     /// How the characters of an edge meet where no further ones matter.
-    fn meeting_of_pair(&self, edge: Edge) -> Meeting {
+    fn meeting_of_pair(&self, edge: Edge, asks: bool) -> Meeting {
         let left = edge.left.map_or(u32::MAX >> 11, u32::from);
         let key = 1 << 63 | u64::from(u32::from(edge.right()[0])) << 21 | u64::from(left);
         let entry = self.tokenizer.memo().of_pair(key);
         let known = entry.load(Ordering::Relaxed);
-        if known & !(0b11 << 42) == key {
-            return Meeting::ALL[(known >> 42 & 0b11) as usize];
+        if known & !(0b111 << ANSWER_OF_PAIR) == key {
+            let meeting = Meeting::ALL[(known >> ANSWER_OF_PAIR & 0b111) as usize];
+            if !asks || meeting != Meeting::Inside {
+                return meeting;
+            }
         }
-        let meeting = self.work_out(edge);
-        entry.store(key | (meeting as u64) << 42, Ordering::Relaxed);
+        let meeting = self.work_out(edge, asks);
+        entry.store(key | (meeting as u64) << ANSWER_OF_PAIR, Ordering::Relaxed);
         meeting
     }
 
-    fn work_out(&self, edge: Edge) -> Meeting {
+    fn work_out(&self, edge: Edge, asks: bool) -> Meeting {
         match self.normal(edge) {
             Normal::Unknown => Meeting::Unknown,
             Normal::LeftOut(_) => Meeting::Cut,
-            Normal::Edge { edge, stays } => match self.meeting(edge.left, edge.right()[0]) {
+            Normal::Edge { edge, stays } => match self.meeting(edge.left, edge.right()[0], asks) {
                 Meeting::Joined if !stays => Meeting::Unknown,
                 meeting => meeting,
             },
@@ -265,8 +309,8 @@ impl<'t> Cuts<'t> {
     }
 
     /// How two characters of normalized text meet.
-    fn meeting(&self, left: Option<char>, right: char) -> Meeting {
-        let meeting = self.meeting_alone(left, right);
+    fn meeting(&self, left: Option<char>, right: char, asks: bool) -> Meeting {
+        let meeting = self.meeting_alone(left, right, asks);
         let Steps { pre_tokenizers, patterns, .. } = self.steps;
         match left {
             // The right part by itself may have something put in front of it.
@@ -282,7 +326,7 @@ impl<'t> Cuts<'t> {
     }
 
     /// The same, where the right part is what it is by itself.
-    fn meeting_alone(&self, left: Option<char>, right: char) -> Meeting {
+    fn meeting_alone(&self, left: Option<char>, right: char, asks: bool) -> Meeting {
         let Steps { prefix_space, pre_tokenizers, patterns, .. } = self.steps;
         if *prefix_space && right != ' ' {
             return Meeting::Unknown;
@@ -300,6 +344,7 @@ impl<'t> Cuts<'t> {
             }
         }
         match left {
+            Some(_) if !asks => Meeting::Inside,
             Some(left) if self.tokenizer.model().splits_between(left, right) => Meeting::CutByModel,
             Some(_) if all_joined => Meeting::Joined,
             _ => Meeting::Unknown,
@@ -377,11 +422,16 @@ enum Meeting {
     Joined,
     /// The place is a cut in a piece that is not too long for the model.
     CutByModel,
+    /// They are in one piece, or may be, and the model was not asked whether the place is a cut.
+    Inside,
 }
 
 impl Meeting {
     /// By number.
-    const ALL: [Self; 4] = [Self::Unknown, Self::Cut, Self::Joined, Self::CutByModel];
+    const ALL: [Self; 8] = {
+        let unused = Self::Unknown;
+        [Self::Unknown, Self::Cut, Self::Joined, Self::CutByModel, Self::Inside, unused, unused, unused]
+    };
 }
 
 /// The edge at a place of a text; None at its ends.
@@ -476,11 +526,12 @@ mod tests {
                 }) {
                     let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
                     for &place in &places {
-                        let known = cuts.meeting_at(&text, place);
-                        assert!(
-                            edge(&text, place).is_some_and(|edge| known == cuts.work_out(edge)),
-                            "{text:?} {place}"
-                        );
+                        for asks in [false, true] {
+                            let known = cuts.meeting_at(&text, place, asks);
+                            let worked_out = edge(&text, place).map(|edge| cuts.work_out(edge, asks));
+                            let is_known_already = !asks && known != Meeting::Inside;
+                            assert!(Some(known) == worked_out || is_known_already, "{text:?} {place}");
+                        }
                     }
                     for &place in places.iter().filter(|&&place| cuts.is_cut(&text, place)) {
                         let (left, right) = text.split_at(place);

@@ -1,7 +1,7 @@
 //! Which characters stand beside each other in a token.
 //!
-//! A table of bits by the hash of the two characters' bytes: two that no token joins may look as if one did, never the
-//! other way round. Tokens of bytes can begin or end inside of a character. They are entered with the bytes that they have
+//! A table of bits for two characters of ASCII, and one by the hash of the bytes of any others: two of these that no token
+//! joins may look as if one did, never the other way round. Tokens of bytes can begin or end inside of a character. They are entered with the bytes that they have
 //! of it, and asked for only if some token joins the two bytes at the edge with a part of a character.
 
 /// Bits for each byte of a token: the fewer are taken, the fewer pairs look like others.
@@ -18,6 +18,8 @@ const LONGEST: usize = 4;
 
 /// The pairs of neighbouring characters.
 pub(crate) struct Adjacent {
+    /// Bit `right` of `ascii[left]`: a token has these two beside each other.
+    ascii: [u128; 128],
     seen: Vec<u64>,
     shift: u32,
     /// Bit `right` of `cut[left]`: a token has these two bytes at the edge between two characters, and a part of one of them.
@@ -57,11 +59,14 @@ impl Adjacent {
     /// The pairs in some tokens, which have so many bytes in all.
     pub(crate) fn new<'a>(tokens: impl Iterator<Item = &'a [u8]>, bytes: usize) -> Self {
         let bits = (bytes.saturating_mul(BITS_A_BYTE)).next_power_of_two().trailing_zeros().clamp(6, MOST_BITS);
-        let mut new = Self { seen: vec![0; 1 << (bits - 6)], shift: u64::BITS - bits, cut: vec![[0; 4]; 256] };
+        let seen = vec![0; 1 << (bits - 6)];
+        let mut new = Self { ascii: [0; 128], seen, shift: u64::BITS - bits, cut: vec![[0; 4]; 256] };
         for token in tokens {
-            for at in 1..token.len() {
-                if !is_continuation(token[at]) {
-                    new.insert(token, at);
+            for (before, pair) in token.array_windows::<2>().enumerate() {
+                if pair.is_ascii() {
+                    new.ascii[usize::from(pair[0])] |= 1 << pair[1];
+                } else if !is_continuation(pair[1]) {
+                    new.insert(token, before + 1);
                 }
             }
         }
@@ -87,6 +92,9 @@ impl Adjacent {
     /// Whether some token may have a character right before another one.
     #[inline]
     pub(crate) fn joins(&self, left: char, right: char) -> bool {
+        if left.is_ascii() && right.is_ascii() {
+            return self.ascii[left as usize] >> right as u32 & 1 == 1;
+        }
         let mut spelled = [[0; LONGEST]; 2];
         let [before, after] = &mut spelled;
         let left = left.encode_utf8(before).as_bytes();
