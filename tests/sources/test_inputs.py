@@ -108,6 +108,9 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
         find({"low": 5})
     with pytest.raises(SourceError, match="no file matches"):
         find(str(tmp_path / "*.txt"))
+    for text in ("low " * 2_000, "a/" * 2_000, "[a-" * 2_000):
+        with pytest.raises(SourceError, match=r"no file matches '.{77}\.\.\.'; "):
+            find(text)
     with pytest.raises(SourceError, match="is a folder"):
         find(str(tmp_path))
 

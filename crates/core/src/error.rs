@@ -1,6 +1,7 @@
 //! One error type: the fault, its place and a remedy.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 /// The result of each fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -37,9 +38,13 @@ impl Kind {
     }
 }
 
+/// A fault, as large as a pointer: results that nearly always are good ones stay in registers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Details>);
+
 /// The fault, its place as far as it is known, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct Details {
     /// Which contract was broken.
     pub kind: Kind,
     /// The fault, in one clause.
@@ -58,10 +63,25 @@ pub struct Error {
     pub line: Option<usize>,
 }
 
+impl Deref for Error {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut Details {
+        &mut self.0
+    }
+}
+
 impl Error {
     /// An error of `kind` with no place and no remedy yet.
+    #[cold]
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Details {
             kind,
             what: what.into(),
             remedy: String::new(),
@@ -70,7 +90,14 @@ impl Error {
             character: None,
             row: None,
             line: None,
-        }
+        }))
+    }
+
+    /// The same error after a change.
+    #[must_use]
+    pub fn but(mut self, change: impl FnOnce(&mut Details)) -> Self {
+        change(&mut self);
+        self
     }
 
     /// The error for invalid UTF-8, placed at its first invalid byte.

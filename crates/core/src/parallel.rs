@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::interrupt::{TICK, Team};
@@ -46,13 +47,23 @@ pub fn fold<S: Send>(
             work(&mut folded, item);
         }
     };
-    if threads.min(items) <= 1 {
+    let count = threads.min(items);
+    if count <= 1 {
         return vec![worker()];
     }
+    let states = Mutex::new(Vec::with_capacity(count));
+    on_threads(count, &|| {
+        let state = worker();
+        states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+    });
+    states.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls `worker` on up to `count` threads, of which the calling one is the first.
+fn on_threads(count: usize, worker: &(dyn Fn() + Sync)) {
     let team = Team::of_this_thread();
     let (working, none_works) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        // The calling thread works as well.
         let spawn = |_| {
             // Where the system has no memory for a thread that it started, it ends the process.
             memory::probe(BYTES_OF_A_THREAD).ok()?;
@@ -60,20 +71,20 @@ pub fn fold<S: Send>(
             let work = move || {
                 let _working = working;
                 let _stop = team.stop_on_panic();
-                team.work(worker)
+                team.work(worker);
             };
             thread::Builder::new().spawn_scoped(scope, work).ok()
         };
         // The others do what a thread that cannot be started would have done.
-        let workers: Vec<_> = (1..threads.min(items)).map_while(spawn).collect();
+        let workers: Vec<_> = (1..count).map_while(spawn).collect();
         let _stop = team.stop_on_panic();
-        let own = team.work(worker);
+        team.work(worker);
         drop(working);
         while none_works.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             team.ask();
         }
-        let others = workers.into_iter().map(thread::ScopedJoinHandle::join);
-        let others = others.map(|state| state.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        std::iter::once(own).chain(others).collect()
-    })
+        for worker in workers {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    });
 }

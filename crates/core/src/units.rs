@@ -165,7 +165,7 @@ fn no_character(units: &[impl Unit]) -> Error {
     let character = units.iter().position(|&unit| !is_character(unit.into())).unwrap_or(units.len());
     let unit: u32 = units[character].into();
     let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate '\\u{unit:04x}'")).or_replace();
-    Error { byte: Some(measure(&units[..character]).bytes), character: Some(character), ..error }
+    error.at(measure(&units[..character]).bytes).but(|error| error.character = Some(character))
 }
 
 /// Appends characters, for whose bytes there is room, and for [`STORED`] more.

@@ -1,6 +1,5 @@
 //! Ids in parts -> text, as Python classes: for one sequence, and for many in rows.
 
-use bytepair_core::Error;
 use bytepair_core::pipeline::TextStream;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -49,9 +48,9 @@ impl DecodeStream {
         let Self { tokenizer, skip_special_tokens, stream } = &mut *this;
         let core = tokenizer.get();
         let text = match core.id_of(ids) {
-            Ok(id) => {
-                stream.push(&core.inner, &[id], *skip_special_tokens).map_err(|error| Error { row: None, ..error })
-            }
+            Ok(id) => stream
+                .push(&core.inner, &[id], *skip_special_tokens)
+                .map_err(|error| error.but(|error| error.row = None)),
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 stream.push(&core.inner, &core.ids_of(py, ids)?, *skip_special_tokens)
             }

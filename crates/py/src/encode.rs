@@ -225,7 +225,7 @@ impl CoreTokenizer {
                 Stored::Ascii(text) => return self.encode_spans(py, &[Span::Text(text)], policy.borrowed(), threads),
                 // What is replaced is looked for first.
                 Stored::Units(units) if matches!(errors, OnInvalid::Strict) || units.are_characters() => {
-                    let encode = |run: Run<'_>| self.inner.encode_units(units, policy.borrowed(), run);
+                    let encode = |run: Run<'_>| S::of_units(&self.inner, units, policy.borrowed(), run);
                     return run(py, units.characters(), threads, encode);
                 }
                 Stored::Units(_) => {}
@@ -245,7 +245,7 @@ impl CoreTokenizer {
         threads: Threads,
     ) -> PyResult<S> {
         let bytes = spans.iter().map(|span| span.text().len()).sum();
-        run(py, bytes, threads, |run| self.inner.encode_whole(spans, policy, run))
+        run(py, bytes, threads, |run| S::of_spans(&self.inner, spans, policy, run))
     }
 
     fn flat_batch(

@@ -22,21 +22,21 @@ pub(crate) fn raise(py: Python<'_>, error: Error) -> PyErr {
         Kind::Limit => "LimitError",
         Kind::Artifact => "ArtifactError",
         Kind::Memory => return PyMemoryError::new_err(error.to_string()),
-        Kind::Interrupted => return PyKeyboardInterrupt::new_err(error.what),
+        Kind::Interrupted => return PyKeyboardInterrupt::new_err(error.what.clone()),
     };
     build(py, name, error).unwrap_or_else(|broken| broken)
 }
 
 fn build(py: Python<'_>, name: &str, error: Error) -> PyResult<PyErr> {
     let options = PyDict::new(py);
-    options.set_item("remedy", error.remedy)?;
-    options.set_item("cli_remedy", error.cli_remedy)?;
+    options.set_item("remedy", &error.remedy)?;
+    options.set_item("cli_remedy", error.cli_remedy.as_ref())?;
     options.set_item("line", error.line)?;
     options.set_item("row", error.row)?;
     options.set_item("character", error.character)?;
     options.set_item("byte", error.byte)?;
     let class = py.import("bytepair.errors")?.getattr(name)?;
-    Ok(PyErr::from_value(class.call((error.what,), Some(&options))?))
+    Ok(PyErr::from_value(class.call((&error.what,), Some(&options))?))
 }
 
 /// MemoryError unless so many bytes can be had: for Python objects, whose makers would panic.

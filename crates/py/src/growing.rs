@@ -1,8 +1,7 @@
 //! Texts that grow, as Python classes.
 
 use bytepair_core::count::{self, FrontMark};
-use bytepair_core::pipeline::Run;
-use bytepair_core::pipeline::Span;
+use bytepair_core::pipeline::{Gather, Run, Span};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -61,7 +60,8 @@ fn ids<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let one = Run { threads: Some(1), stop: None };
     let spans = [Span::Text(text)];
-    let ids: Vec<u32> = detached(py, text.len(), || tokenizer.inner.encode_whole(&spans, policy.borrowed(), one))?;
+    let ids: Vec<u32> =
+        detached(py, text.len(), || Gather::of_spans(&tokenizer.inner, &spans, policy.borrowed(), one))?;
     tokenizer.list(py, &ids)
 }
 

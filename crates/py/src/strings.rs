@@ -30,7 +30,7 @@ fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyResult<Error> {
     let surrogate = text.get_item(character)?.repr()?;
     let error = Error::new(Kind::Encode, format!("the text holds the lone surrogate {surrogate}"));
     let byte = before.cast::<PyString>()?.to_str()?.len();
-    Ok(Error { byte: Some(byte), character: Some(character), ..error })
+    Ok(error.but(|error| (error.byte, error.character) = (Some(byte), Some(character))))
 }
 
 /// A `str` argument that is no text to encode, such as a name or an option; EncodeError for a lone surrogate.

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use bytepair_core::train::Progress;
-use bytepair_core::{Error, Kind, Result, memory};
+use bytepair_core::{Error, Result, memory};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
@@ -46,10 +46,10 @@ pub(crate) fn beside<T: Send>(
 ) -> PyResult<T> {
     let outcome = py.detach(|| {
         thread::scope(|scope| {
-            let (send, receive) = mpsc::channel();
+            let (working, none_works) = mpsc::channel::<()>();
             let work = move || {
-                // The receiver is there until this thread has ended.
-                let _ = send.send(job());
+                let _working = working;
+                job()
             };
             let started = memory::probe(BYTES_OF_A_THREAD)
                 .and_then(|()| thread::Builder::new().spawn_scoped(scope, work).map_err(|_| Error::memory()));
@@ -57,20 +57,13 @@ pub(crate) fn beside<T: Send>(
                 Ok(worker) => worker,
                 Err(error) => return Ok(Err(error)),
             };
-            loop {
-                match receive.recv_timeout(TICK) {
-                    Ok(result) => return Ok(result),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => match worker.join() {
-                        Err(panic) => std::panic::resume_unwind(panic),
-                        Ok(()) => return Ok(Err(Error::new(Kind::Interrupted, "the work ended without a result"))),
-                    },
-                }
+            while none_works.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if let Err(error) = Python::attach(&tick) {
                     stop.store(true, Ordering::Relaxed);
                     return Err(error);
                 }
             }
+            Ok(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
     })?;
     outcome.map_err(|error| raise(py, error))

@@ -26,6 +26,12 @@ _KINDS = {
 }
 _REFUSED = {".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".z", ".zip", ".zstd"}
 
+_LONGEST_PATH = 4096
+"""The most characters of a path or pattern: as many bytes as Linux takes."""
+
+_DEEPEST_PATH = 256
+"""The most folders in one: glob calls itself for each."""
+
 
 class Kind(NamedTuple):
     """The content of a file (``text``, ``jsonl``, ``parquet``, ``arrow``, ``tar``), and its compression or None."""
@@ -48,7 +54,7 @@ def find(names: Sequence[str], *, texts: bool = True) -> list[Path]:
     """
     paths: dict[Path, None] = {}
     for name in names:
-        found = [name] if files.is_file(Path(name)) else sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        found = [name] if files.is_file(Path(name)) else _globbed(name)
         matched = [Path(path) for path in found if files.is_file(Path(path))]
         if len(matched) > 1:
             matched = _once(matched)
@@ -65,6 +71,13 @@ def find(names: Sequence[str], *, texts: bool = True) -> list[Path]:
             )
         paths.update(dict.fromkeys(matched))
     return list(paths)
+
+
+def _globbed(pattern: str) -> list[str]:
+    """The paths that match, sorted; none for a text passed as a path, which glob would take apart for a long time."""
+    if len(pattern) > _LONGEST_PATH or pattern.count("/") > _DEEPEST_PATH:
+        return []
+    return sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
 
 
 def _usual(folder: Path) -> str:

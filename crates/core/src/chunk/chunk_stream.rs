@@ -126,7 +126,7 @@ impl ChunkStream {
     fn placed(&self, error: Error) -> Error {
         let byte = error.byte.filter(|&byte| byte >= self.reached.0 && self.text.is_char_boundary(byte));
         let character = byte.map(|byte| reach(self.reached, &self.text, byte).1);
-        Error { byte: error.byte.map(|byte| byte + self.dropped), character, ..error }
+        error.shifted(self.dropped).but(|error| error.character = character)
     }
 }
 

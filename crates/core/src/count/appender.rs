@@ -166,7 +166,7 @@ impl Appender {
                 let error = Error::not_utf8(bytes, &error).shifted(self.text.len());
                 let valid = self.text.chars().count();
                 let inside = String::from_utf8_lossy(&bytes[..error.byte.map_or(0, |byte| byte - self.text.len())]);
-                return Err(Error { character: Some(valid + inside.chars().count()), ..error });
+                return Err(error.but(|error| error.character = Some(valid + inside.chars().count())));
             }
         };
         self.text.room(text.len())?;

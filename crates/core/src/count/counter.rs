@@ -103,7 +103,7 @@ impl<'t> Counter<'t> {
 
     /// An error of a piece as the error of a part of a text that has the piece.
     pub(super) fn as_of_part(&self, error: Error, text: &str, part: Range<usize>, what: As) -> Error {
-        self.count(text, part, what).err().unwrap_or(Error { byte: None, ..error })
+        self.count(text, part, what).err().unwrap_or(error.but(|error| error.byte = None))
     }
 
     /// The number of ids of a piece as the model gets it. Errors are placed in the piece.

@@ -216,5 +216,5 @@ impl Builder {
 
 /// The same error, its place counted from `start` bytes further left; the characters there are not known any more.
 fn placed(error: Error, start: usize) -> Error {
-    Error { character: None, ..error.shifted(start) }
+    error.shifted(start).but(|error| error.character = None)
 }

@@ -739,7 +739,7 @@ fn faults_are_named() {
         let tokens: Vec<&[u8]> = tokens.iter().map(|token| token.as_bytes()).collect();
         let error = WordModel::new(options, &tokens, ids, pairs, scores).err().unwrap();
         assert_eq!(error.kind, Kind::Format);
-        error.what
+        error.what.clone()
     };
     let level = r#"{"type":"WordLevel"}"#;
     assert!(what(level, &["a", "a"], &[0, 1], None, None).contains("\"a\" has two ids, 0 and 1"));

@@ -262,7 +262,7 @@ pub(crate) fn apply_to_added<'t>(normalizers: &[Normalizer], content: &'t str) -
 /// The error of normalizing an added token: the tokenizer is at fault, not the text.
 pub(crate) fn of_added(error: Error) -> Error {
     match error.kind {
-        Kind::Encode => Error { kind: Kind::Format, ..error },
+        Kind::Encode => error.but(|error| error.kind = Kind::Format),
         _ => error,
     }
 }

@@ -17,6 +17,7 @@ use crate::memory::Room;
 use crate::parallel;
 use crate::pipeline::{Span, Tokenizer};
 use crate::segment::{Part, Policy};
+use crate::units::Units;
 
 /// Fewer bytes in a batch are not worth a thread.
 const BYTES_FOR_THREADS: usize = 1 << 16;
@@ -95,6 +96,16 @@ pub trait Gather: Sink + Default + Send {
     /// # Errors
     /// `Memory`.
     fn absorb(&mut self, other: &mut Self) -> Result<()>;
+    /// Gathers one text, cut for several threads if it is long. Compiled in this crate, and so for speed.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode_spans`]; `Interrupted`.
+    fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self>;
+    /// The same of a text in other units than UTF-8.
+    ///
+    /// # Errors
+    /// As [`Gather::of_spans`]; `Encode`, at the first unit that is no character, if nothing before it is at fault.
+    fn of_units(tokenizer: &Tokenizer, units: Units, policy: Policy, run: Run) -> Result<Self>;
 }
 
 impl Gather for Vec<u32> {
@@ -115,6 +126,14 @@ impl Gather for Vec<u32> {
         self.append(other);
         Ok(())
     }
+
+    fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self> {
+        tokenizer.encode_whole(spans, policy, run)
+    }
+
+    fn of_units(tokenizer: &Tokenizer, units: Units, policy: Policy, run: Run) -> Result<Self> {
+        tokenizer.encode_units(units, policy, run)
+    }
 }
 
 impl Gather for Count {
@@ -127,6 +146,14 @@ impl Gather for Count {
     fn absorb(&mut self, other: &mut Self) -> Result<()> {
         self.0 += std::mem::take(&mut other.0);
         Ok(())
+    }
+
+    fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self> {
+        tokenizer.encode_whole(spans, policy, run)
+    }
+
+    fn of_units(tokenizer: &Tokenizer, units: Units, policy: Policy, run: Run) -> Result<Self> {
+        tokenizer.encode_units(units, policy, run)
     }
 }
 
@@ -210,16 +237,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Tokenizer {
     /// The ids of one text, gathered by `S`. A long text is cut for several threads.
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode_spans`]; `Interrupted`.
-    pub fn encode_whole<S: Gather>(&self, spans: &[Span], policy: Policy, run: Run) -> Result<S> {
+    pub(super) fn encode_whole<S: Gather>(&self, spans: &[Span], policy: Policy, run: Run) -> Result<S> {
         let bytes = spans.iter().map(|span| span.text().len()).sum();
         if let [span @ Span::Text(_)] = *spans
             && run.threads(bytes, 1) > 1
         {
             let whole = self.gather::<S>(&Batch::of_single(vec![span]), policy, run);
-            return whole.map(|whole| whole.sink).map_err(|error| Error { row: None, ..error });
+            return whole.map(|whole| whole.sink).map_err(|error| error.but(|error| error.row = None));
         }
         let mut sink = S::default();
         sink.expect(bytes);

@@ -248,8 +248,8 @@ impl<'t> Cuts<'t> {
                 }
                 let meeting = edge(text, place).map_or(Meeting::Unknown, |edge| self.work_out(edge, asks));
                 let answer = meeting as u32;
-                let answer = (answer & 1) * first | (answer >> 1 & 1) * second | (answer >> 2) * third;
-                entry.store(key | KNOWN | answer, Ordering::Relaxed);
+                let bits = [(answer & 1) * first, (answer >> 1 & 1) * second, (answer >> 2) * third];
+                entry.store(key | KNOWN | bits[0] | bits[1] | bits[2], Ordering::Relaxed);
                 return meeting;
             }
         }

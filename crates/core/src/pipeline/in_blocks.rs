@@ -6,7 +6,7 @@
 use super::batch::{Batch, Gather, Run};
 use super::encode_stream::{EncodeStream, walk};
 use super::{Span, Tokenizer};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::segment::Policy;
 use crate::units::Units;
 
@@ -18,10 +18,7 @@ const NEAR: usize = 1 << 16;
 
 impl Tokenizer {
     /// The ids of a text, as [`Tokenizer::encode_whole`].
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode_whole`]; `Encode`, at the first unit that is no character, if nothing before it is at fault.
-    pub fn encode_units<S: Gather>(&self, units: Units, policy: Policy, run: Run) -> Result<S> {
+    pub(super) fn encode_units<S: Gather>(&self, units: Units, policy: Policy, run: Run) -> Result<S> {
         self.encode_in_blocks(units, policy, run, BLOCK * run.threads(units.characters(), 1))
     }
 
@@ -68,7 +65,8 @@ impl Tokenizer {
         // Where several threads can encode a text, no stage minds whether it is the first.
         if run.threads(text.len(), 1) > 1 && self.segmenter().steps().keep_text() {
             let block = Batch::of_single(vec![Span::Text(text)]);
-            let mut ids: S = self.gather(&block, policy, run).map_err(|error| Error { row: None, ..error })?.sink;
+            let mut ids: S =
+                self.gather(&block, policy, run).map_err(|error| error.but(|error| error.row = None))?.sink;
             return sink.absorb(&mut ids);
         }
         walk(self, policy, text, is_first, run.stop, sink)

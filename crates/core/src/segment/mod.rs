@@ -541,7 +541,8 @@ impl Segmenter {
             spaced.push(' ');
             spaced.push_str(text);
             let walked = walk_pieces(&spaced, patterns, visitor);
-            return walked.map_err(|error| Error { byte: error.byte.map(|byte| byte.saturating_sub(1)), ..error });
+            return walked
+                .map_err(|error| error.but(|error| error.byte = error.byte.map(|byte| byte.saturating_sub(1))));
         }
         walk_pieces(text, patterns, visitor)
     }
@@ -596,7 +597,7 @@ fn walk_added<V: Visit>(
     each_part(matcher, text, policy, |token, range| {
         let start = range.start;
         let visited = match token {
-            Some(token) => visitor.added(token, &text[range]).map_err(|error| Error { byte: Some(0), ..error }),
+            Some(token) => visitor.added(token, &text[range]).map_err(|error| error.at(0)),
             None => between(start, &text[range], visitor),
         };
         visited.map_err(|error| error.shifted(start))
@@ -639,7 +640,7 @@ fn find(
 
 /// The same error, of a text that is not the one that was given.
 fn unplaced(error: Error) -> Error {
-    Error { byte: None, ..error }
+    error.but(|error| error.byte = None)
 }
 
 fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {

@@ -19,7 +19,7 @@ const LONGEST: usize = 4;
 /// The pairs of neighbouring characters.
 pub(crate) struct Adjacent {
     /// Bit `right` of `ascii[left]`: a token has these two beside each other.
-    ascii: [u128; 128],
+    ascii: Box<[u128; 128]>,
     seen: Vec<u64>,
     shift: u32,
     /// Bit `right` of `cut[left]`: a token has these two bytes at the edge between two characters, and a part of one of them.
@@ -60,9 +60,9 @@ impl Adjacent {
     pub(crate) fn new<'a>(tokens: impl Iterator<Item = &'a [u8]>, bytes: usize) -> Self {
         let bits = (bytes.saturating_mul(BITS_A_BYTE)).next_power_of_two().trailing_zeros().clamp(6, MOST_BITS);
         let seen = vec![0; 1 << (bits - 6)];
-        let mut new = Self { ascii: [0; 128], seen, shift: u64::BITS - bits, cut: vec![[0; 4]; 256] };
+        let mut new = Self { ascii: Box::new([0; 128]), seen, shift: u64::BITS - bits, cut: vec![[0; 4]; 256] };
         for token in tokens {
-            for (before, pair) in token.array_windows::<2>().enumerate() {
+            for (before, pair) in token.windows(2).enumerate() {
                 if pair.is_ascii() {
                     new.ascii[usize::from(pair[0])] |= 1 << pair[1];
                 } else if !is_continuation(pair[1]) {

@@ -336,7 +336,7 @@ mod tests {
     use super::*;
 
     fn what(tokens: &[&[u8]], ids: &[u32], semantics: Semantics) -> String {
-        Vocab::new(tokens, ids, semantics).err().unwrap().what
+        Vocab::new(tokens, ids, semantics).err().unwrap().what.clone()
     }
 
     #[test]

@@ -206,5 +206,5 @@ pub(crate) fn walk(
 /// Moves an error's position forward by a number of bytes and characters.
 fn moved(error: Error, (bytes, characters): (usize, usize)) -> Error {
     let character = error.character.map(|character| character + characters);
-    Error { byte: error.byte.map(|byte| byte + bytes), character, ..error }
+    error.shifted(bytes).but(|error| error.character = character)
 }

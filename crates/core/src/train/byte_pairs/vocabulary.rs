@@ -1,6 +1,6 @@
 //! Pieces in the tokens of an existing tokenizer: to extend it by learning, and to count the uses of its tokens.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::merge::{self, Scratch};
 use crate::pipeline::Tokenizer;
 use crate::train::counts::PieceCounts;
@@ -55,7 +55,7 @@ pub(super) fn each_piece<'p>(
             Some(id) => symbols.push(id),
             // A place inside one of many pieces is of no use to the caller.
             None => merge::encode(vocab, piece, &mut scratch, &mut symbols)
-                .map_err(|error| Error { byte: None, ..error })?,
+                .map_err(|error| error.but(|error| error.byte = None))?,
         }
         for id in &mut symbols {
             *id = vocab.ids().partition_point(|known| known < id) as u32;

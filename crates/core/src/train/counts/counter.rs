@@ -274,7 +274,7 @@ impl Counter {
                 if is_last { Ok(()) } else { windows.read_on(next) }
             };
             let counted = self.count_parts(&parts, threads, (group, progress), &count, read);
-            counted.map_err(|error| Error { row: None, ..error })?;
+            counted.map_err(|error| error.but(|error| error.row = None))?;
             self.end += settled as u64;
             if is_last {
                 self.end += 1;
@@ -361,7 +361,11 @@ impl Counter {
 
 /// The error of a line, of which nothing can be trained.
 fn for_training(error: Error) -> Error {
-    Error { kind: if error.kind == Kind::Format { Kind::Training } else { error.kind }, ..error }
+    error.but(|error| {
+        if error.kind == Kind::Format {
+            error.kind = Kind::Training;
+        }
+    })
 }
 
 /// The rows of all tables in new ones that share no piece.

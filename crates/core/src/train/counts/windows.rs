@@ -60,7 +60,7 @@ impl<R: Read> Windows<R> {
         }
         std::str::from_utf8(window).map_err(|error| {
             let error = Error::not_utf8(window, &error);
-            Error { byte: error.byte.map(|at| self.before as usize + at), ..error }
+            error.shifted(self.before as usize)
         })
     }
 
