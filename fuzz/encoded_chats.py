@@ -80,10 +80,12 @@ def check_labels(
     # The marks have an oracle of their own, in ``structures.py``.
     if random.random() < 0.2:
         trained["train_on"] = random.sample(("assistant", "user", "tool", "system"), random.randint(1, 2))
-    told = bool(subject.ends) and random.random() < 0.4
+    roles = trained.get("train_on", ("assistant",))
+    # The end of another role, behind this one's, may be that of a later message without content.
+    can_be_told = bool(subject.ends) and all(role not in subject.other_ends for role in roles)
+    told = can_be_told and random.random() < 0.4
     ends = (lambda _: subject.ends) if told else subject.ends_of
     want = oracle_of(chat, vocabulary, parts, ends, policy=policy, **trained)
-    roles = trained.get("train_on", ("assistant",))
     nothing = all(label == -100 for label in want.labels) or labels.leaves_out(parts, chat.messages, roles)
     options: dict[str, Any] = {"policy": policy, "train_marks": False, **trained}
     if told:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import re
+import select
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -96,3 +102,45 @@ def test_fish_completes(script: str) -> None:
     assert words("bytepair co") == {"count", "counts", "convert", "compare", "completion"}
     assert "--ties" in words("bytepair train --ti")
     assert words("bytepair train --ties first") == {"first_seen"}
+
+
+@pytest.mark.parametrize("script", ["zsh"], indirect=True)
+def test_zsh_completes(script: str) -> None:
+    zsh = shell("zsh")
+    Path("two words.txt").touch()
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ["TERM"] = "dumb"
+        os.execv(zsh, [zsh, "-f", "-i"])
+
+    def until(expected: str) -> str:
+        """The terminal's output up to a text."""
+        seen = ""
+        end = time.monotonic() + 20
+        while expected not in seen:
+            assert time.monotonic() < end, f"{expected!r} is not in {seen!r}"
+            if select.select([terminal], [], [], 0.1)[0]:
+                seen += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x07", "", os.read(terminal, 1 << 16).decode(errors="replace"))
+        return seen
+
+    try:
+        os.write(terminal, f"autoload -Uz compinit; compinit -u -D; source {script}; print rea''dy\n".encode())
+        until("ready")
+        for line, expected in (
+            ("bytepair conv", "convert"),
+            ("bytepair --v", "--version"),
+            ("bytepair train --ti", "--ties"),
+            ("bytepair train --ties first", "first_seen"),
+            ("bytepair count -m cl1", "cl100k_base"),
+            ("bytepair count -m tw", "two\\ words.txt"),
+            ("bytepair inspect r50", "r50k_base"),
+            ("bytepair count tw", "two\\ words.txt"),
+            ("bytepair count --format j", "jsonl"),
+        ):
+            os.write(terminal, f"{line}\t".encode())
+            until(expected)
+            os.write(terminal, b"\x15")  # erases the line
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)

@@ -119,6 +119,9 @@ def _bash(tree: dict[str, list[_Option]]) -> Iterator[str]:
 def _zsh(tree: dict[str, list[_Option]]) -> Iterator[str]:
     yield "#compdef bytepair"
     yield "# Completion of bytepair for zsh; `bytepair completion zsh` prints it."
+    yield "_bytepair_words_or_files() {"
+    yield "    _alternative \"words:word:($*)\" files:file:_files"
+    yield "}"
     yield "_bytepair() {"
     yield "    if (( CURRENT == 2 )); then"
     yield "        local -a commands=("
@@ -143,19 +146,15 @@ def _zsh(tree: dict[str, list[_Option]]) -> Iterator[str]:
 
 def _zsh_specs(option: _Option) -> Iterator[str]:
     words = " ".join(option.words)
-    follows = f"_alternative 'words:word:({words})' 'files:file:_files'" if words and option.takes_files else ""
-    follows = follows or (f"({words})" if words else "_files")
+    # The space keeps `_arguments` from putting options of its own between the function and the words.
+    follows = f" _bytepair_words_or_files {words}" if words and option.takes_files else f"({words})" if words else "_files"
+    repeated = "*" if option.repeats else ""
     if not option.names:
-        yield (
-            f"{'*' if option.repeats else ''}:argument:{{{follows}}}"
-            if "'" in follows
-            else (f"{'*' if option.repeats else ''}:argument:{follows}")
-        )
+        yield f"{repeated}:argument:{follows}"
         return
     label = _escaped(option.help)
     for name in option.names:
-        end = (f":value:{{{follows}}}" if "'" in follows else f":value:{follows}") if option.has_value else ""
-        yield f"{'*' if option.repeats else ''}{name}[{label}]{end}"
+        yield f"{repeated}{name}[{label}]{f':value:{follows}' if option.has_value else ''}"
 
 
 def _escaped(text: str) -> str:
