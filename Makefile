@@ -91,7 +91,7 @@ test-browser: $(BIN)/.built $(BIN)/.browser
 	  if [ "$$(id -u)" = 0 ]; then as_root=; else as_root="sudo -n"; fi; \
 	  { $$as_root apt-get update -qq && $$as_root apt-get install -qq -y chromium; } >$(BIN)/.browser.log 2>&1 || { \
 	    cat $(BIN)/.browser.log; echo "no Chromium: 'sudo apt install chromium', or name one in BYTEPAIR_CHROMIUM"; exit 1; }; }
-	BYTEPAIR_BROWSER=1 $(BIN)/pytest -rs tests/browser
+	BYTEPAIR_BROWSER=$${BYTEPAIR_BROWSER:-1} $(BIN)/pytest -rs tests/browser
 
 # Fonts decide how they look: 'sudo apt install fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji'.
 pictures: export BYTEPAIR_PICTURES = docs/pictures

@@ -80,6 +80,11 @@ def check_labels(
     # The marks have an oracle of their own, in ``structures.py``.
     if random.random() < 0.2:
         trained["train_on"] = random.sample(("assistant", "user", "tool", "system"), random.randint(1, 2))
+    shown = {part.message for part in parts}
+    unseen = {message.get("role") for at, message in enumerate(chat.messages) if at not in shown}
+    if not unseen.isdisjoint(subject.other_ends):
+        # The end of a message that nothing else shows is in no part.
+        trained.pop("train_on", None)
     roles = trained.get("train_on", ("assistant",))
     # The end of another role, behind this one's, may be that of a later message without content.
     can_be_told = bool(subject.ends) and all(role not in subject.other_ends for role in roles)

@@ -20,10 +20,6 @@ SHOTS = ROOT / "build" / "screenshots"
 """The folder of the screenshots (PNG) that `Tab.check` takes of each page."""
 
 
-READ_IN = "desktop-light", "phone-dark"
-"""The looks in which axe-core checks pages, its checks being slow: each device and each scheme is in one, and colours
-are the same at any width."""
-
 _AXE = {"resultTypes": ["violations"], "rules": {"target-size": {"enabled": True}}}
 """Omits passed checks, most of the result; and includes the check of target sizes, which is off by default."""
 
@@ -47,7 +43,16 @@ LOOKS = [
     for scheme in ("light", "dark")
 ]
 
-KEPT = [look for look in LOOKS if look.name in READ_IN]
+PICTURED = "desktop-light", "phone-dark"
+
+READS_ALL = os.environ.get("BYTEPAIR_BROWSER") == "all"
+"""Whether axe-core checks pages in all looks, which takes twice as long."""
+
+READ_IN = [look.name for look in LOOKS] if READS_ALL else PICTURED
+"""The looks in which axe-core checks pages. Each device and each scheme is in one of the two, and colours are the same at any
+width."""
+
+KEPT = [look for look in LOOKS if look.name in PICTURED]
 """The looks whose screenshots are in the documentation."""
 
 
