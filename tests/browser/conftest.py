@@ -49,8 +49,8 @@ READS_ALL = os.environ.get("BYTEPAIR_BROWSER") == "all"
 """Whether axe-core checks pages in all looks, which takes twice as long."""
 
 READ_IN = [look.name for look in LOOKS] if READS_ALL else PICTURED
-"""The looks in which axe-core checks pages. Each device and each scheme is in one of the two, and colours are the same at any
-width."""
+"""The looks in which axe-core checks pages. Each device and each scheme is in one of the two, and colours are the same
+at any width."""
 
 KEPT = [look for look in LOOKS if look.name in PICTURED]
 """The looks whose screenshots are in the documentation."""

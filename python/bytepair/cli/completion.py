@@ -147,7 +147,8 @@ def _zsh(tree: dict[str, list[_Option]]) -> Iterator[str]:
 def _zsh_specs(option: _Option) -> Iterator[str]:
     words = " ".join(option.words)
     # The space keeps `_arguments` from putting options of its own between the function and the words.
-    follows = f" _bytepair_words_or_files {words}" if words and option.takes_files else f"({words})" if words else "_files"
+    mixed = f" _bytepair_words_or_files {words}" if option.takes_files else f"({words})"
+    follows = mixed if words else "_files"
     repeated = "*" if option.repeats else ""
     if not option.names:
         yield f"{repeated}:argument:{follows}"
