@@ -120,7 +120,7 @@ def _zsh(tree: dict[str, list[_Option]]) -> Iterator[str]:
     yield "#compdef bytepair"
     yield "# Completion of bytepair for zsh; `bytepair completion zsh` prints it."
     yield "_bytepair_words_or_files() {"
-    yield "    _alternative \"words:word:($*)\" files:file:_files"
+    yield '    _alternative "words:word:($*)" files:file:_files'
     yield "}"
     yield "_bytepair() {"
     yield "    if (( CURRENT == 2 )); then"
