@@ -230,7 +230,7 @@ class Program:
 
 def cannot_run(block: Block) -> str | None:
     """A requirement of a block that is missing here."""
-    if re.search(r"get_encoding\(|encoding_for_model\(|(-m|compare) (gpt2|o200k_base)", block.code):
+    if re.search(r"get_encoding\(|encoding_for_model\(|(-m|compare|align) (gpt|o200k_base)", block.code):
         return None if ENCODINGS.is_dir() else "published encodings"
     packages = imported(block.code) if block.language == "python" else set()
     return next((name for name in sorted(packages & set(LIBRARIES)) if find_spec(name) is None), None)
@@ -239,6 +239,7 @@ def cannot_run(block: Block) -> str | None:
 @pytest.mark.parametrize("page", [page for page in PAGES if any(block.runs for block in blocks_of(page))])
 def test_a_page_runs_as_written(tmp_path: Path, page: str) -> None:
     missing = set()
+    without: str | None = None
     program = Program(tmp_path)
     try:
         doctests = [one for one in blocks_of(page) if one.language == "python" and one.code.startswith(">>>")]
@@ -247,12 +248,19 @@ def test_a_page_runs_as_written(tmp_path: Path, page: str) -> None:
             where = f"{page}, line {block.line}"
             if not block.runs or block in doctests or block.language not in {"console", "python"}:
                 continue
-            if (absent := cannot_run(block)) is not None:
+            begins = "import bytepair as bp" in block.code
+            if block.language == "python" and begins:
+                without = None
+            absent = cannot_run(block)
+            if block.language == "python":
+                # Those behind a block that cannot run use its names.
+                absent = without = without or absent
+            if absent is not None:
                 missing.add(absent)
             elif block.language == "console":
                 run_in_a_shell(block, tmp_path, where)
             elif not imported(block.code) & set(TRAINERS):
-                if "import bytepair as bp" in block.code:
+                if begins:
                     program.end()
                     program = Program(tmp_path)
                 program.run(block, where)
