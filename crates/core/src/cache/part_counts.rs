@@ -117,7 +117,7 @@ impl<const N: usize> Table<N> {
     fn grow(&mut self, size: usize) {
         self.lost = 0;
         let (before, bytes) = (self.taken.bytes(), size * size_of::<Entry<N>>());
-        if bytes > bound::part(4) || !self.taken.resize(bytes) {
+        if bytes > bound::part(8) || !self.taken.resize(bytes) {
             return;
         }
         let Ok(entries) = memory::collect(std::iter::repeat_n(Entry::EMPTY, size)) else {

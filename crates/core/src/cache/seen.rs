@@ -5,8 +5,9 @@
 //! where that is full it stands in the other line of its pair, until it is asked for; where both are full, in the pair beside.
 //!
 //! The table grows with use: it has memory for its largest size, of which only as much is touched as is in use, and is made
-//! twice as large in place. When that would exceed what the thread or the process may take, a new generation begins: what is
-//! asked for moves there from the older one, the rest goes when the generations change again. So what recurs stays.
+//! twice as large in place. When that would exceed what the thread or the process may take, a new generation begins, a smaller
+//! one: what is asked for moves there from the older one, the rest goes when the generations change again. So what recurs
+//! stays.
 
 use super::bound::{self, Taken};
 use super::{hash, mix};
@@ -31,7 +32,10 @@ const LINES_A_WORD: usize = 2 * u64::BITS as usize;
 const LARGE_PAGE: usize = large_pages::LARGE / size_of::<Line>();
 
 /// A generation takes at most this part of a thread's memory.
-const PARTS: usize = 4;
+const PARTS: usize = 2;
+
+/// One that follows another begins with at most this part of that; both together never take more.
+const NEXT: usize = 4;
 
 /// The bytes of a piece, and above them its length; of a longer piece a hash and its length.
 #[derive(Clone, Copy, Default)]
@@ -310,15 +314,20 @@ impl Seen {
     fn make_room(&mut self) {
         let Self { newer, older, most, taken } = self;
         let larger = 2 * newer.count;
-        // For a generation after this one too.
-        if larger <= *most && taken.resize(2 * larger * size_of::<Line>()) && newer.grow(*most) {
+        // For the older one, and for one after this one.
+        let beside = older.count.max(larger.min(*most / NEXT));
+        if larger + beside <= *most + *most / NEXT
+            && taken.resize((larger + beside) * size_of::<Line>())
+            && newer.grow(*most)
+        {
             return;
         }
         std::mem::swap(newer, older);
-        if newer.count == older.count {
+        let count = older.count.min(*most / NEXT);
+        if newer.count == count {
             newer.clear();
         } else {
-            *newer = Generation::new(*most, older.count);
+            *newer = Generation::new(*most, count);
         }
     }
 }
@@ -345,11 +354,15 @@ mod tests {
         let mut seen = Seen::default();
         let total = 1_500_000_u32;
         let mut lost = 0;
+        let (mut largest, mut together) = ([0; 2], 0);
         for number in 0..total {
             let (key, hash) = key(&piece(number));
             assert_eq!(seen.find(key, hash), None);
             seen.keep(key, hash, ids(number));
             assert_eq!(seen.find(key, hash), Some(ids(number)));
+            let counts = [seen.newer.count, seen.older.count];
+            largest = [largest[0].max(counts[0]), largest[1].max(counts[1])];
+            together = together.max(counts[0] + counts[1]);
             // Some hundreds come again and again.
             let often = number % 300;
             let (key, hash) = self::key(&piece(often));
@@ -363,9 +376,11 @@ mod tests {
             }
         }
         assert!(lost < total / 1000, "{lost}");
-        let most = bound::part(PARTS);
-        assert_eq!([&seen.newer, &seen.older].map(|generation| size_of_val(&*generation.lines)), [most; 2]);
-        assert_eq!([&seen.newer, &seen.older].map(|generation| generation.count * size_of::<Line>()), [most; 2]);
+        let most = bound::part(PARTS) / size_of::<Line>();
+        assert_eq!([&seen.newer, &seen.older].map(|generation| generation.lines.len()), [most; 2]);
+        // Both of them are large at times, never together.
+        assert!(largest.iter().all(|&count| count >= most / NEXT), "{largest:?}");
+        assert_eq!(together, most + most / NEXT);
     }
 
     #[test]
