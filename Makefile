@@ -36,20 +36,26 @@ tools:
 	@command -v cc >/dev/null || { \
 	  echo "bytepair needs a C compiler to link: 'sudo apt install gcc libc6-dev' or 'xcode-select --install'"; exit 1; }
 
-$(BIN)/.installed: pyproject.toml | tools
+# What builds the project is all that `make demo` needs.
+$(BIN)/.tools: pyproject.toml | tools
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "setting up .venv (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group build
+	@touch $@
+
+$(BIN)/.installed: pyproject.toml $(BIN)/.tools
+	@echo "installing what tests and checks need (once)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
 	@touch $@
 
-$(BIN)/.built: $(SOURCES) $(BIN)/.installed | tools
+$(BIN)/.built: $(SOURCES) $(BIN)/.tools | tools
 	@echo "building the core (a minute or two the first time); what compiles now:"
 	@$(call build,quick)
 	@touch $@
 
 # What is measured is what is released, which takes longer to build. `make demo` puts the other one back after a change.
-$(BIN)/.released: $(SOURCES) $(BIN)/.installed | tools
+$(BIN)/.released: $(SOURCES) $(BIN)/.tools | tools
 	@echo "building the core as it is released (some minutes); what compiles now:"
 	@$(call build,release)
 	@touch $@ $(BIN)/.built
@@ -57,7 +63,7 @@ $(BIN)/.released: $(SOURCES) $(BIN)/.installed | tools
 demo: $(BIN)/.built
 	@$(BIN)/bytepair demo
 
-test: $(BIN)/.built
+test: $(BIN)/.built $(BIN)/.installed
 	cargo test --quiet -p bytepair-core
 	$(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal -rs
 
@@ -97,7 +103,7 @@ test-browser: $(BIN)/.built $(BIN)/.browser
 pictures: export BYTEPAIR_PICTURES = docs/pictures
 pictures: test-browser
 
-check: $(BIN)/.built
+check: $(BIN)/.built $(BIN)/.installed
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p bytepair-core
@@ -131,7 +137,7 @@ bench: $(BIN)/.released build/peers/.installed
 	$(BIN)/python -m benchmarks.families
 	$(BIN)/python -m benchmarks.shards
 
-docs: $(BIN)/.built
+docs: $(BIN)/.built $(BIN)/.installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@# What is wrong is a warning, which --quiet hides.
 	@export NO_MKDOCS_2_WARNING=1; $(BIN)/python -m mkdocs build --strict --quiet --site-dir build/docs || \
@@ -139,13 +145,13 @@ docs: $(BIN)/.built
 	@cargo doc --quiet --no-deps -p bytepair-core
 	@echo "open build/docs/index.html, and target/doc/bytepair_core/index.html for the core"
 
-fuzz: $(BIN)/.built
+fuzz: $(BIN)/.built $(BIN)/.installed
 	$(BIN)/python -m fuzz.sweep --seconds $(SECONDS_TO_FUZZ)
 	$(BIN)/python -m fuzz.linear
 	$(BIN)/python -m fuzz.coverage --seconds $(SECONDS_A_TARGET)
 
 # Needs a C++ compiler, and says so where there is none.
-fuzz-coverage: $(BIN)/.built
+fuzz-coverage: $(BIN)/.built $(BIN)/.installed
 	$(BIN)/python -m fuzz.coverage --seconds $(SECONDS_A_TARGET)
 
 # The modules with `unsafe` in them, and encoding, which runs them together. Valgrind takes fifty times as long: it is left
