@@ -148,6 +148,12 @@ def test_killed_at_a_random_moment(seed: int, job: Job, tmp_path: Path) -> None:
     job.finish(tmp_path / "out", processes=processes)
 
 
+def test_killed_just_behind_its_plan(job: Job, tmp_path: Path) -> None:
+    job.run(tmp_path / "out")
+    (tmp_path / "out" / ".planning").touch()
+    job.finish(tmp_path / "out")
+
+
 @pytest.fixture(scope="module")
 def steps(job: Job, tmp_path_factory: pytest.TempPathFactory) -> int:
     """The number of steps of a run; another may have some more or less, since two workers take turns as they come."""

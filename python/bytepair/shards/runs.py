@@ -69,6 +69,11 @@ def begin(folder: Path, plan: Plan, tokenizer: Tokenizer | None, *, resume: bool
             )
         differences.check_same(plans.read(folder), plan, folder, ledger.none_done(folder))
         ledger.clean(folder)
+        try:
+            # It stays if a run is killed just behind its plan.
+            (folder / _MARK).unlink(missing_ok=True)
+        except OSError as error:
+            raise ledger.unwritten(folder, error) from error
         return False
     foreign = sorted(path.name for path in folder.iterdir() if path.name != locks.NAME)
     if _MARK in foreign:
