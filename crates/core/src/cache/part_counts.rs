@@ -4,6 +4,9 @@
 use super::bound::{self, Taken};
 use crate::memory;
 
+/// The table takes at most this part of a thread's memory: with pieces seen and their ring, that is all of it.
+const PARTS: usize = 8;
+
 /// The bytes of the longest part that is kept.
 pub(crate) const LONGEST: usize = 58;
 
@@ -117,7 +120,7 @@ impl<const N: usize> Table<N> {
     fn grow(&mut self, size: usize) {
         self.lost = 0;
         let (before, bytes) = (self.taken.bytes(), size * size_of::<Entry<N>>());
-        if bytes > bound::part(8) || !self.taken.resize(bytes) {
+        if bytes > bound::part(PARTS) || !self.taken.resize(bytes) {
             return;
         }
         let Ok(entries) = memory::collect(std::iter::repeat_n(Entry::EMPTY, size)) else {

@@ -8,6 +8,8 @@
 //! twice as large in place. When that would exceed what the thread or the process may take, a new generation begins, a smaller
 //! one: what is asked for moves there from the older one, the rest goes when the generations change again. So what recurs
 //! stays.
+//!
+//! Long because a third of it is tests.
 
 use super::bound::{self, Taken};
 use super::{hash, mix};
@@ -34,7 +36,8 @@ const LARGE_PAGE: usize = large_pages::LARGE / size_of::<Line>();
 /// A generation takes at most this part of a thread's memory.
 const PARTS: usize = 2;
 
-/// One that follows another begins with at most this part of that; both together never take more.
+/// One that follows another begins with at most this part of the largest. Both together take the largest and this part of it at
+/// most.
 const NEXT: usize = 4;
 
 /// The bytes of a piece, and above them its length; of a longer piece a hash and its length.

@@ -1,8 +1,9 @@
 //! Which characters stand beside each other in a token.
 //!
 //! A table of bits for two characters of ASCII, and one by the hash of the bytes of any others: two of these that no token
-//! joins may look as if one did, never the other way round. Tokens of bytes can begin or end inside of a character. They are entered with the bytes that they have
-//! of it, and asked for only if some token joins the two bytes at the edge with a part of a character.
+//! joins may look as if one did, never the other way round. Tokens of bytes can begin or end inside of a character. They are
+//! entered with the bytes that they have of it, and asked for only if some token joins the two bytes at the edge with a part
+//! of a character.
 
 /// Bits for each byte of a token: the fewer are taken, the fewer pairs look like others.
 const BITS_A_BYTE: usize = 8;
