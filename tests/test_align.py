@@ -18,8 +18,16 @@ from bytepair.reference.aligning import align as by_definition
 from tests.conftest import HOSTILE, share
 
 PREFIX = '{"type": "Prepend", "prepend": "▁"}'
+METASPACE = '{"type": "Metaspace", "prepend_scheme": "%s", "replacement": "▁", "split": %s}'
 SPACES = '{"type": "Replace", "content": "▁", "pattern": {"String": " "}}'
-VOCABULARIES = ["gpt2", "gpt-neox", "llama2", "clip", "t5-small"]
+VOCABULARIES = {
+    "gpt2": "tokenizer.json",
+    "gpt-neox": "tokenizer.json",
+    "llama2": "tokenizer.json",
+    "clip": "tokenizer.json",
+    "t5-small": "tokenizer.json",
+    "mistral": "tokenizer_v0.3.json",
+}
 
 
 def columns(places: list[tuple[int, int]]) -> tuple[Any, ...]:
@@ -62,7 +70,7 @@ def test_groups_are_those_of_the_definition(seed: int) -> None:
             assert (start, end) == (min(inside)[0], max(end for _, end in inside))
 
 
-def with_marks(*normalizers: str) -> bp.Tokenizer:
+def with_marks(*normalizers: str, pre_tokenizers: tuple[str, ...] = ()) -> bp.Tokenizer:
     """A model of characters that spells spaces as marks and falls back to bytes."""
     tokens = [b"<unk>", *(f"<0x{byte:02X}>".encode() for byte in range(256))]
     tokens += [one.encode() for one in ("▁", "l", "o", "w", "é", "lo", "low", "▁low")]
@@ -70,7 +78,7 @@ def with_marks(*normalizers: str) -> bp.Tokenizer:
     merges = tuple((of[left], of[right]) for left, right in (("l", "o"), ("lo", "w"), ("▁", "low")))
     alphabet = Characters(unk_token="<unk>", byte_fallback=True)
     model = BytePair(tuple(tokens), tuple(range(len(tokens))), merges, alphabet=alphabet)
-    return bp.Tokenizer(TokenizerSpec(model, normalizers=normalizers))
+    return bp.Tokenizer(TokenizerSpec(model, normalizers=normalizers, pre_tokenizers=pre_tokenizers))
 
 
 def words() -> bp.Tokenizer:
@@ -87,7 +95,11 @@ def several(tok: bp.Tokenizer) -> list[bp.Tokenizer]:
     forms = bp.Tokenizer(tok.spec.replace(normalizers=("NFC",)))
     prefixed = bp.Tokenizer(tok.spec.replace(prefix_space=True))
     other = bp.train({"low": 5, "lower": 4, "é": 3}, 262, split="gpt2", special_tokens=["<|end|>"])
-    return [tok, forms, prefixed, other, with_marks(PREFIX, SPACES), with_marks(SPACES), words()]
+    marks = [METASPACE % how for how in (("first", "false"), ("always", "true"), ("never", "false"))]
+    marked = [with_marks(pre_tokenizers=(step,)) for step in marks]
+    marked += [with_marks(PREFIX, SPACES), with_marks(SPACES)]
+    added = marked[0].with_added_tokens(["<|end|>"], special=True)
+    return [tok, forms, prefixed, other, *marked, added, words()]
 
 
 TEXTS = [*HOSTILE, "low lower  low", " low", "▁low <0x6C> ▁", "lowé <|end|> low", "e\u0301\u0323 low", "LÖW low"]
@@ -208,7 +220,7 @@ def test_errors_name_the_row_and_the_place(tok: bp.Tokenizer) -> None:
 
 
 def test_vocabularies_are_aligned_by_bytes(several: list[bp.Tokenizer]) -> None:
-    tok, marks, pieces = several[0], several[4], several[6]
+    tok, marks, pieces = several[0], with_marks(PREFIX, SPACES), words()
     found = bp.align_vocabularies(tok, marks)
     assert len(found) == tok.vocab_size
     for id, token in zip(tok.spec.model.ids, tok.spec.model.tokens, strict=True):
@@ -239,13 +251,26 @@ def test_vocabularies_pair_special_tokens() -> None:
 
 @pytest.mark.parametrize("one", share(VOCABULARIES))
 def test_published_tokenizers_are_aligned(data: Any, one: str) -> None:
-    a = bp.Tokenizer.from_file(data / "vocabs" / one / "tokenizer.json")
+    a = bp.Tokenizer.from_file(data / "vocabs" / one / VOCABULARIES[one])
     for text in TEXTS:
         check_places(a, text)
     for other in ("gpt2", "llama2"):
         b = bp.Tokenizer.from_file(data / "vocabs" / other / "tokenizer.json")
         for text in TEXTS:
             check(text, a, b)
+
+
+def test_lengths_add_up_to_their_text() -> None:
+    offsets, sizes, of = np.array([0, 2, 2, 3]), np.array([3, 0, 2]), np.array([1, 2, 2**32 - 1], np.uint32)
+    ids, prefixed = np.array([0, 1, 1], np.uint32), np.array([False, False, True])
+    lengths, covers = _core.token_lengths(ids, offsets, sizes, of, prefixed)
+    assert (lengths.tolist(), covers.tolist()) == ([1, 2, 1], [True, True, False])
+    for wrong in (2, 3):
+        ids[2] = wrong  # without a length, and without a token
+        assert _core.token_lengths(ids, offsets, sizes, of, prefixed)[1].tolist() == [True, True, False]
+    for columns in ((offsets[:-1], sizes), (offsets[::-1].copy(), sizes), (offsets, sizes[:2])):
+        with pytest.raises(ValueError, match="columns"):
+            _core.token_lengths(ids, *columns, of, prefixed)
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:

@@ -55,6 +55,7 @@ __all__ = [
     "learn_wordpiece",
     "limit_cache_memory",
     "locate",
+    "locate_bytes",
     "locate_trusted",
     "may_match_nothing",
     "normalize",
@@ -69,6 +70,7 @@ __all__ = [
     "read_spelled",
     "read_words",
     "split_patterns",
+    "token_lengths",
     "token_trie",
     "unicode_version",
     "write_decimal",
@@ -519,6 +521,9 @@ def locate(
     added: Added = "match",
     errors: Errors = "strict",
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
+def locate_bytes(
+    tokenizer: CoreTokenizer, text: TextInput, *, special: Special, added: Added
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
 def locate_trusted(
     tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]: ...
@@ -532,6 +537,13 @@ def align_tokens(
     a: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
     b: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def token_lengths(
+    ids: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    of: NDArray[np.uint32],
+    prefixed: NDArray[np.bool_],
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]: ...
 def encode_batch_flat(
     tokenizer: CoreTokenizer,
     texts: Iterable[TextInput],

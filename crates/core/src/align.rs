@@ -28,6 +28,39 @@ pub struct Groups {
     pub places: Vec<[i64; 2]>,
 }
 
+/// The length of a token that stands for other text wherever it is: no text adds up to it.
+pub const UNKNOWN: u32 = u32::MAX;
+
+/// The length of each token of some texts, and whether they add up to the size of each text.
+///
+/// `of` has a length for each id, none too large but for a space that is put in front of a text that is `prefixed`. So if
+/// they add up, each is right: the tokens lie side by side. The lengths of a text with an id that `of` does not have, or with
+/// one that is [`UNKNOWN`], never do. There are as many sizes as texts. Time is linear in the tokens.
+///
+/// ```
+/// use bytepair_core::align::lengths;
+/// let of = [1, 2, 3];
+/// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[false; 2]), (vec![3, 1, 2], vec![true, false]));
+/// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[true; 2]), (vec![2, 1, 1], vec![false, true]));
+/// ```
+#[must_use]
+pub fn lengths(ids: &[u32], offsets: &[i64], sizes: &[i64], of: &[u32], prefixed: &[bool]) -> (Vec<u32>, Vec<bool>) {
+    let mut found: Vec<u32> = ids.iter().map(|&id| of.get(id as usize).copied().unwrap_or(UNKNOWN)).collect();
+    let covers = offsets.windows(2).zip(sizes).zip(prefixed).map(|((ends, &size), &prefixed)| {
+        let lengths = &mut found[number(ends[0])..number(ends[1])];
+        if prefixed && let Some(first) = lengths.first_mut().filter(|first| **first != UNKNOWN) {
+            *first = first.saturating_sub(1);
+        }
+        sum(lengths) == size && !lengths.contains(&UNKNOWN)
+    });
+    let covers = covers.collect();
+    (found, covers)
+}
+
+fn sum(lengths: &[u32]) -> i64 {
+    lengths.iter().map(|&length| i64::from(length)).sum()
+}
+
 /// Groups the tokens of two tokenizers: two tokens are in one group if their places overlap or are equal, or if a chain of
 /// such tokens leads from one to the other.
 ///
@@ -53,6 +86,12 @@ pub fn groups(a: Side, b: Side) -> Groups {
     found.places.reserve(most);
     for text in 0..texts {
         found.rows.push(position(found.places.len()));
+        if let (Some(lengths_a), Some(lengths_b)) = (a.side_by_side(text), b.side_by_side(text))
+            && sum(lengths_a) == sum(lengths_b)
+        {
+            group_lengths(lengths_a, lengths_b, [a.offsets[text], b.offsets[text]], &mut found);
+            continue;
+        }
         group(Cursor::new(a, text), Cursor::new(b, text), &mut found);
     }
     found.rows.push(position(found.places.len()));
@@ -67,6 +106,47 @@ fn position(number: usize) -> i64 {
 
 fn number(position: i64) -> usize {
     usize::try_from(position).unwrap_or_default()
+}
+
+impl<'a> Side<'a> {
+    /// The lengths of a text's tokens, if they cover it and none but the first is empty.
+    fn side_by_side(&self, text: usize) -> Option<&'a [u32]> {
+        let lengths = &self.lengths[number(self.offsets[text])..number(self.offsets[text + 1])];
+        let rest = lengths.get(1..)?;
+        // Without an early end, many are compared at once.
+        let least = rest.iter().fold(*lengths.last()?, |least, &length| least.min(length));
+        (self.covers[text] && least > 0).then_some(lengths)
+    }
+}
+
+/// Adds the groups of one text from lengths of the same sum, of which none but the first is 0; `at` are the first tokens.
+fn group_lengths(a: &[u32], b: &[u32], at: [i64; 2], found: &mut Groups) {
+    let (mut taken_a, mut taken_b, mut start) = (0, 0, 0);
+    while taken_a < a.len() && taken_b < b.len() {
+        found.a.push(at[0] + position(taken_a));
+        found.b.push(at[1] + position(taken_b));
+        let (mut end_a, mut end_b) = (start, start);
+        // An empty token belongs to the one behind it.
+        while end_a == start {
+            end_a += i64::from(a[taken_a]);
+            taken_a += 1;
+        }
+        while end_b == start {
+            end_b += i64::from(b[taken_b]);
+            taken_b += 1;
+        }
+        while end_a != end_b {
+            if end_a < end_b {
+                end_a += i64::from(a[taken_a]);
+                taken_a += 1;
+            } else {
+                end_b += i64::from(b[taken_b]);
+                taken_b += 1;
+            }
+        }
+        found.places.push([start, end_a]);
+        start = end_a;
+    }
 }
 
 /// Adds the groups of one text.

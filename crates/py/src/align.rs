@@ -1,6 +1,6 @@
 //! The groups of two tokenizations of the same texts.
 
-use bytepair_core::align::{Side, groups};
+use bytepair_core::align::{Side, groups, lengths};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use crate::arrays::{array, import_numpy};
 /// Offsets, whether lengths say where the tokens are, lengths, and places.
 type Given<'py> =
     (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, bool>, PyReadonlyArray1<'py, u32>, PyReadonlyArray2<'py, i64>);
-type Column<'py> = Bound<'py, PyArray1<i64>>;
+type Column<'py, N = i64> = Bound<'py, PyArray1<N>>;
 
 fn side<'a>((offsets, covers, lengths, places): &'a Given<'_>) -> PyResult<Side<'a>> {
     let (places, rest) = places.as_slice()?.as_chunks();
@@ -55,4 +55,39 @@ pub(crate) fn align_tokens<'py>(
     let found = py.detach(|| groups(a, b));
     let places = array(py, found.places.into_flattened())?;
     Ok((array(py, found.rows)?, array(py, found.a)?, array(py, found.b)?, places))
+}
+
+/// The length of each token of some texts in bytes, and whether they add up to the size of each text.
+///
+/// Args:
+///     ids: The ids of all texts, uint32.
+///     offsets: Where those of each text begin and the end of the last, int64.
+///     sizes: The bytes of each text, int64.
+///     of: The length of each id, uint32; the largest number for one that no lengths are known with.
+///     prefixed: Whether the first token of each text has a space that the text does not have.
+///
+/// Raises:
+///     ValueError: The columns are not those of as many texts and tokens.
+#[pyfunction]
+pub(crate) fn token_lengths<'py>(
+    py: Python<'py>,
+    ids: PyReadonlyArray1<'py, u32>,
+    offsets: PyReadonlyArray1<'py, i64>,
+    sizes: PyReadonlyArray1<'py, i64>,
+    of: PyReadonlyArray1<'py, u32>,
+    prefixed: PyReadonlyArray1<'py, bool>,
+) -> PyResult<(Column<'py, u32>, Column<'py, bool>)> {
+    let (ids, offsets, sizes, of) = (ids.as_slice()?, offsets.as_slice()?, sizes.as_slice()?, of.as_slice()?);
+    let prefixed = prefixed.as_slice()?;
+    let ends_with_ids = offsets.last().and_then(|&end| usize::try_from(end).ok()) == Some(ids.len());
+    if !(offsets.len() == sizes.len() + 1
+        && prefixed.len() == sizes.len()
+        && offsets[0] == 0
+        && offsets.is_sorted()
+        && ends_with_ids)
+    {
+        return Err(PyValueError::new_err("the columns are those of as many texts and tokens"));
+    }
+    let (lengths, covers) = py.detach(|| lengths(ids, offsets, sizes, of, prefixed));
+    Ok((array(py, lengths)?, array(py, covers)?))
 }

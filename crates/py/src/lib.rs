@@ -63,7 +63,7 @@ mod _core {
     use crate::strings::Name;
 
     #[pymodule_export]
-    use crate::align::align_tokens;
+    use crate::align::{align_tokens, token_lengths};
     #[pymodule_export]
     use crate::buffer::{encode_buffer, find_all, json_fields};
     #[pymodule_export]
@@ -85,7 +85,7 @@ mod _core {
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]
-    use crate::locate::{find_added, locate, locate_trusted};
+    use crate::locate::{find_added, locate, locate_bytes, locate_trusted};
     #[pymodule_export]
     use crate::pieces::{Pieces, read_pieces};
     #[pymodule_export]

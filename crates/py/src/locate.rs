@@ -90,6 +90,41 @@ pub(crate) fn locate<'py>(
     Ok((ids, places, words, by_row))
 }
 
+/// The ids of a text with their places in bytes, without an object for each; options and errors as `Tokenizer.encode`.
+///
+/// Args:
+///     tokenizer: The tokenizer.
+///     text: ``str`` or UTF-8 ``bytes``.
+///     special: As for `Tokenizer.encode`.
+///     added: As for `Tokenizer.encode`.
+///
+/// Returns:
+///     The ids, uint32; and the start and end of the place of each, in bytes of the UTF-8, in one flat array of int64.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, text, *, special, added))]
+pub(crate) fn locate_bytes<'py>(
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    text: &Bound<'py, PyAny>,
+    special: Option<&Bound<'py, PyAny>>,
+    added: Added,
+) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
+    let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
+    import_numpy(py)?;
+    let policy = OwnedPolicy::new(inner, special, added)?;
+    let text = Readable::new(text, OnInvalid::Strict)?;
+    let (ids, places) = run(py, text.text.len(), Threads::ALL, |_| {
+        let (mut ids, mut places) = (Vec::new(), Vec::new());
+        inner.locate_each(&text.text, policy.borrowed(), |id, place| {
+            ids.try_reserve(1).and_then(|()| places.try_reserve(2)).map_err(|_| Error::memory())?;
+            ids.push(id);
+            places.extend([place.start, place.end].map(|place| place.cast_signed() as i64));
+            Ok(())
+        })?;
+        Ok((ids, places))
+    })?;
+    Ok((array(py, ids)?, array(py, places)?))
+}
+
 /// The ids of a text in which only some parts may hold added tokens, with their places; errors as `Tokenizer.encode`.
 ///
 /// Args:

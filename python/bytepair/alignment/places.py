@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from bytepair import _core
 from bytepair._core import normalize
+from bytepair.errors import BytepairError
 from bytepair.model.cache import cached
 from bytepair.model.meanings import SPACE, stands_for
 from bytepair.model.models import BytePair
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
+
+Prefix: TypeAlias = Literal["always", "unless there", "never"]
+
+# What the core takes for a length with which none are right.
+_NONE = np.iinfo(np.uint32).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,21 +105,35 @@ def place(
         >>> found.covers.tolist(), found.lengths.tolist(), found.ends().tolist()
         ([True, True], [1, 1, 3, 1], [1, 2, 5, 1])
     """
-    ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)
     known = cached(tokenizer, "lengths", _lengths)
     if known is None:
-        lengths, covers = np.zeros(len(ids), np.uint32), np.zeros(len(texts), np.bool_)
-    else:
-        lengths = known.of[ids]
-        covers = _covers(tokenizer, texts, offsets, lengths, known.added[ids] if known.has_prefix else None)
+        return _all_located(tokenizer, texts, special, added)
+    ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    lengths, covers = _core.token_lengths(ids, offsets, sizes, known.of, known.prefixed(texts))
+    if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
+        covers &= np.fromiter((_is_kept(tokenizer, text) for text in texts), np.bool_, len(texts))
     rows = np.flatnonzero(~covers).tolist()
     places = np.zeros((len(ids) if rows else 0, 2), np.int64)
     for number in rows:
-        found = _located(tokenizer, texts[number], special, added)
-        # Marks that a normal form put in another order overlap; what they are part of starts with the first.
-        found[:, 0] = np.minimum.accumulate(found[::-1, 0])[::-1]
-        places[offsets[number] : offsets[number + 1]] = found
+        places[offsets[number] : offsets[number + 1]] = _located(tokenizer, texts[number], special, added)[1]
     return Placed(ids, offsets, covers, lengths, places)
+
+
+def _all_located(tokenizer: Tokenizer, texts: Sequence[bytes], special: Special, added: Added) -> Placed:
+    found: list[tuple[NDArray[np.uint32], NDArray[np.int64]]] = []
+    try:
+        found.extend(_located(tokenizer, text, special, added) for text in texts)
+    except BytepairError as error:
+        error.row = len(found)
+        raise
+    offsets = np.cumsum([0, *(len(ids) for ids, _ in found)], dtype=np.int64)
+    if len(found) == 1:
+        ids, places = found[0]
+    else:
+        ids = np.concatenate([np.empty(0, np.uint32), *(ids for ids, _ in found)])
+        places = np.concatenate([np.empty((0, 2), np.int64), *(places for _, places in found)])
+    return Placed(ids, offsets, np.zeros(len(texts), np.bool_), np.zeros(len(ids), np.uint32), places)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,35 +143,27 @@ class _Lengths:
     No length is too large, but for the space in front of a text. So if they add up to a text's bytes, each is right.
 
     Attributes:
-        of: The length of each id.
-        added: Whether each id is an added token.
-        has_prefix: Whether a space is put in front of each text and behind each added token.
+        of: The length of each id; `_NONE` for an added token behind which a space is put.
+        prefix: When a space is put in front of a text: ``"unless there"`` if it does not begin with one.
     """
 
     of: NDArray[np.uint32]
-    added: NDArray[np.bool_]
-    has_prefix: bool
+    prefix: Prefix
+
+    def prefixed(self, texts: Sequence[bytes]) -> NDArray[np.bool_]:
+        """Whether a space is put in front of each text."""
+        if self.prefix != "unless there":
+            return np.full(len(texts), self.prefix == "always")
+        marks = (b" ", SPACE.encode())
+        return np.fromiter((not text.startswith(marks) for text in texts), np.bool_, len(texts))
 
 
 def _lengths(tokenizer: Tokenizer) -> _Lengths | None:
     spec = tokenizer.spec
-    if spec.prefix_space or spec.pre_tokenizers:
+    prefix = _prefix(tokenizer)
+    if prefix is None:
         return None
-    if spec.is_byte_level:
-        if not set(spec.normalizers) <= _FORMS:
-            return None
-        has_prefix = False
-    else:
-        if not isinstance(spec.model, BytePair) or spec.model.alphabet is None:
-            return None
-        named = spec.model.alphabet
-        steps = [json.loads(step) if step.startswith("{") else {} for step in spec.normalizers]
-        prefix = {"type": "Prepend", "prepend": SPACE}
-        spaces = {"type": "Replace", "content": SPACE, "pattern": {"String": " "}}
-        if steps not in ([spaces], [prefix, spaces]) or named.continuing_subword_prefix or named.end_of_word_suffix:
-            return None
-        has_prefix = prefix in steps
-    of, added = np.zeros(tokenizer.vocab_size, np.uint32), np.zeros(tokenizer.vocab_size, np.bool_)
+    of = np.zeros(tokenizer.vocab_size, np.uint32)
     for id, token in stands_for(spec).items():
         of[id] = len(token)
     # What an unknown token stands for depends on the text.
@@ -159,38 +171,35 @@ def _lengths(tokenizer: Tokenizer) -> _Lengths | None:
     if unknown is not None:
         of[unknown] = 0
     for one in spec.added_tokens:
-        of[one.id], added[one.id] = len(one.content.encode()), True
-    return _Lengths(of, added, has_prefix)
+        of[one.id] = len(one.content.encode()) if prefix == "never" else _NONE
+    return _Lengths(of, prefix)
 
 
-def _covers(
-    tokenizer: Tokenizer,
-    texts: Sequence[bytes],
-    offsets: NDArray[np.int64],
-    lengths: NDArray[np.uint32],
-    added: NDArray[np.bool_] | None,
-) -> NDArray[np.bool_]:
-    """Whether the lengths of each text's tokens are right.
-
-    If which are `added` tokens is given, there is a space in front of each text: it is taken off the first length.
-    """
-    covers = np.ones(len(texts), np.bool_)
-    if added is not None:
-        first = offsets[:-1][np.diff(offsets) > 0]
-        lengths[first] -= lengths[first] > 0
-        covers &= _sums(added, offsets) == 0
-    covers &= _sums(lengths, offsets) == np.fromiter(map(len, texts), np.int64, len(texts))
-    if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
-        covers &= np.fromiter((_is_kept(tokenizer, text) for text in texts), np.bool_, len(texts))
-    return covers
+def _prefix(tokenizer: Tokenizer) -> Prefix | None:
+    """When a space is put in front of a text; None if the stages may change more than that and the marks of spaces."""
+    spec = tokenizer.spec
+    if spec.prefix_space:
+        return None
+    if spec.is_byte_level:
+        return "never" if set(spec.normalizers) <= _FORMS and not spec.pre_tokenizers else None
+    named = spec.model.alphabet if isinstance(spec.model, BytePair) else None
+    if named is None or named.continuing_subword_prefix or named.end_of_word_suffix:
+        return None
+    steps = (*spec.normalizers, *spec.pre_tokenizers)
+    return _prefix_of_marks([json.loads(step) if step.startswith("{") else {} for step in steps])
 
 
-def _sums(values: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of each text's values."""
-    if len(offsets) == 2:
-        return np.array([values.sum(dtype=np.int64)])
-    sums: NDArray[np.int64] = np.diff(np.append(0, np.cumsum(values, dtype=np.int64))[offsets])
-    return sums
+def _prefix_of_marks(steps: list[dict[str, Any]]) -> Prefix | None:
+    prefix = {"type": "Prepend", "prepend": SPACE}
+    spaces = {"type": "Replace", "content": SPACE, "pattern": {"String": " "}}
+    match steps:
+        case [one, two] if [one, two] == [prefix, spaces]:
+            return "always"
+        case [one] if one == spaces:
+            return "never"
+        case [{"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme}]:
+            return "never" if scheme == "never" else "unless there"
+    return None
 
 
 def _is_kept(tokenizer: Tokenizer, text: bytes) -> bool:
@@ -200,18 +209,12 @@ def _is_kept(tokenizer: Tokenizer, text: bytes) -> bool:
     return normalize(tokenizer.spec.normalizers, whole) == whole
 
 
-def _located(tokenizer: Tokenizer, text: bytes, special: Special, added: Added) -> NDArray[np.int64]:
-    """The start and end of each id in a text, in bytes."""
-    whole = text.decode()
-    # A token with `single_word` that is rejected inside a word can hide others, which are found without it.
-    hides = any(token.single_word for token in tokenizer.spec.added_tokens)
-    if hides or _core.find_added(tokenizer, whole):
-        places: list[Any] = _core.locate(tokenizer, text, special=special, added=added)[1]
-        return np.array(places, np.int64).reshape(-1, 2)
-    # Without added tokens the options have no effect, and this makes no object per id.
-    found = _core.locate_trusted(tokenizer, whole, [])[1].reshape(-1, 2).astype(np.int64)
-    if len(text) == len(whole):
-        return found
-    data = np.frombuffer(text, np.uint8)
-    characters = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(text))
-    return characters[found]
+def _located(
+    tokenizer: Tokenizer, text: bytes, special: Special, added: Added
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The ids of a text, and the start and end of each in bytes, starts ascending."""
+    ids, flat = _core.locate_bytes(tokenizer, text, special=special, added=added)
+    places = flat.reshape(-1, 2)
+    # Marks that a normal form put in another order overlap; what they are part of starts with the first.
+    places[:, 0] = np.minimum.accumulate(places[::-1, 0])[::-1]
+    return ids, places

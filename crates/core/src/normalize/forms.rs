@@ -14,13 +14,7 @@ use crate::normalize::aligned::Edit;
 
 pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
     let text = edit.old();
-    let quick = |text: &str| match form {
-        Normalizer::Nfd => is_nfd_quick(text.chars()),
-        Normalizer::Nfkc => is_nfkc_quick(text.chars()),
-        Normalizer::Nfkd => is_nfkd_quick(text.chars()),
-        _ => is_nfc_quick(text.chars()),
-    };
-    if text.is_ascii() || quick(text) == IsNormalized::Yes {
+    if has(form, text) {
         edit.keep(text.len());
         return;
     }
@@ -30,6 +24,26 @@ pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
         Normalizer::Nfkd => edit.transform(text.nfkd()),
         _ => edit.transform(text.nfc()),
     }
+}
+
+/// Whether a text has a form for certain. ASCII has each, and no mark is sorted across it: only what is between is looked at.
+fn has(form: &Normalizer, text: &str) -> bool {
+    let quick = |text: &str| match form {
+        Normalizer::Nfd => is_nfd_quick(text.chars()),
+        Normalizer::Nfkc => is_nfkc_quick(text.chars()),
+        Normalizer::Nfkd => is_nfkd_quick(text.chars()),
+        _ => is_nfc_quick(text.chars()),
+    };
+    let mut rest = text;
+    while let Some(start) = rest.bytes().position(|byte| !byte.is_ascii()) {
+        let beyond = &rest[start..];
+        let (beyond, behind) = beyond.split_at(beyond.bytes().position(|byte| byte.is_ascii()).unwrap_or(beyond.len()));
+        if quick(beyond) != IsNormalized::Yes {
+            return false;
+        }
+        rest = behind;
+    }
+    true
 }
 
 /// A text can be cut before a character whose decomposition begins with a starter that composes with nothing before it:
@@ -111,5 +125,24 @@ fn each_of_image(form: &Normalizer, character: char, mut each: impl FnMut(char))
         Normalizer::Nfkc => alone.nfkc().for_each(|(part, _)| each(part)),
         Normalizer::Nfkd => alone.nfkd().for_each(|(part, _)| each(part)),
         _ => alone.nfc().for_each(|(part, _)| each(part)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Normalizer, has};
+    use crate::normalize::tests::texts;
+    use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfkd_quick};
+
+    #[test]
+    fn what_is_between_ascii_tells_whether_a_text_has_a_form() {
+        let mut found = [0, 0];
+        for text in texts(3) {
+            let normal = is_nfc_quick(text.chars()) == IsNormalized::Yes;
+            assert_eq!(has(&Normalizer::Nfc, &text), normal, "{text:?}");
+            assert_eq!(has(&Normalizer::Nfkd, &text), is_nfkd_quick(text.chars()) == IsNormalized::Yes, "{text:?}");
+            found[usize::from(normal)] += 1;
+        }
+        assert!(found.iter().all(|&texts| texts > 50), "{found:?}");
     }
 }

@@ -63,12 +63,24 @@ impl Tokenizer {
         Ok(all)
     }
 
-    /// The ids of a text with their places, as [`Tokenizer::locate`], where only parts of the text may hold added tokens:
+    /// [`Tokenizer::locate`], which gives each id and its place to `each`, in order. So a caller keeps only what it needs of
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode`]; the errors of `each`.
+    pub fn locate_each(
+        &self,
+        text: &str,
+        policy: Policy,
+        mut each: impl FnMut(u32, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        self.locate_admitted(text, Admitted::By(policy), |token, _| each(token.id, token.start..token.end))
+    }
+
+    /// The ids of a text with their places, as [`Tokenizer::locate_each`], where only parts of the text may hold added tokens:
     /// each lies in one of the ranges of `trusted`, which are in bytes, in order, and apart from one another. Elsewhere, and
     /// across the end of a range, what looks like one is text like any other. White space may be a token anywhere, for it
     /// controls nothing.
-    ///
-    /// `each` gets every id and its place, in order. So a caller keeps only what it needs of them.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`], but for `SpecialToken`; the errors of `each`.
