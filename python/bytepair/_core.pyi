@@ -48,6 +48,7 @@ __all__ = [
     "find_added",
     "find_all",
     "json_fields",
+    "keeps",
     "learn",
     "learn_bytes",
     "learn_parity",
@@ -521,6 +522,7 @@ def locate(
     added: Added = "match",
     errors: Errors = "strict",
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
+def keeps(tokenizer: CoreTokenizer, text: TextInput) -> bool: ...
 def locate_bytes(
     tokenizer: CoreTokenizer, text: TextInput, *, special: Special, added: Added
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from bytepair import _core
-from bytepair._core import normalize
 from bytepair.errors import BytepairError
 from bytepair.model.cache import cached
 from bytepair.model.meanings import SPACE, stands_for
@@ -108,11 +107,15 @@ def place(
     known = cached(tokenizer, "lengths", _lengths)
     if known is None:
         return _all_located(tokenizer, texts, special, added)
+    kept = np.ones(len(texts), np.bool_)
+    if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
+        kept = np.fromiter((_core.keeps(tokenizer, text) for text in texts), np.bool_, len(texts))
+        if not kept.any():
+            return _all_located(tokenizer, texts, special, added)
     ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     lengths, covers = _core.token_lengths(ids, offsets, sizes, known.of, known.prefixed(texts))
-    if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
-        covers &= np.fromiter((_is_kept(tokenizer, text) for text in texts), np.bool_, len(texts))
+    covers &= kept
     rows = np.flatnonzero(~covers).tolist()
     places = np.zeros((len(ids) if rows else 0, 2), np.int64)
     for number in rows:
@@ -200,13 +203,6 @@ def _prefix_of_marks(steps: list[dict[str, Any]]) -> Prefix | None:
         case [{"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme}]:
             return "never" if scheme == "never" else "unless there"
     return None
-
-
-def _is_kept(tokenizer: Tokenizer, text: bytes) -> bool:
-    if text.isascii():
-        return True
-    whole = text.decode()
-    return normalize(tokenizer.spec.normalizers, whole) == whole
 
 
 def _located(

@@ -63,6 +63,14 @@ impl Tokenizer {
         Ok(all)
     }
 
+    /// Whether normalizers keep a text as it is, and no other stage comes before the model: so places are those of lengths.
+    ///
+    /// # Errors
+    /// `Pattern`, if a pattern of a normalizer exceeds its step budget; `Encode`, if a text becomes more than 32 times as long.
+    pub fn keeps(&self, text: &str) -> Result<bool> {
+        self.segmenter().keeps_stretch(text)
+    }
+
     /// [`Tokenizer::locate`], which gives each id and its place to `each`, in order. So a caller keeps only what it needs of
     /// them.
     ///
