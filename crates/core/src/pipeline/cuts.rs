@@ -138,6 +138,17 @@ impl<'t> Cuts<'t> {
         known.or_else(|| last(range, true))
     }
 
+    /// The last cut of a text in a range of characters of it where a stage before the model certainly ends a piece.
+    pub(crate) fn last_of_pieces(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        let mut place = range.end;
+        text[range].chars().rev().find_map(|left| {
+            let is_end = self.meeting_at(text, place, false) == Meeting::Cut && !self.is_near_added(text, place);
+            let cut = is_end.then_some(place);
+            place -= left.len_utf8();
+            cut
+        })
+    }
+
     /// A cut of a text after `range.start` and up to `range.end`, which are characters of the text: the first one within
     /// [`NEAR`] bytes of the start that is known without asking the model, else the first of all.
     ///
@@ -442,7 +453,7 @@ fn edge(text: &str, place: usize) -> Option<Edge> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::normalize::Normalizer;
     use crate::pipeline::Parts;
@@ -455,7 +466,7 @@ mod tests {
     /// Normalizers, pre-tokenizers and patterns.
     type Stages<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str]);
 
-    const ALPHABET: [char; 10] = ['a', 'b', ' ', '.', '1', 'é', '\u{301}', '中', '\n', '\u{2581}'];
+    pub(crate) const ALPHABET: [char; 10] = ['a', 'b', ' ', '.', '1', 'é', '\u{301}', '中', '\n', '\u{2581}'];
 
     fn tokenizer(normalizers: &[&str], pre_tokenizers: &[&str], patterns: &[&str], flags: u8) -> Tokenizer {
         let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
@@ -492,8 +503,8 @@ mod tests {
         [alone, going_on]
     }
 
-    #[test]
-    fn ids_add_up_at_cuts_of_all_short_texts() {
+    /// Tokenizers of many stages, each with added tokens of each flag: the number of the stages, that of the flag.
+    pub(crate) fn tokenizers() -> Vec<(usize, u8, Tokenizer)> {
         let prepend = r#"{"type":"Prepend","prepend":"▁"}"#;
         let marks = r#"{"type":"Replace","pattern":{"String":" "},"content":"▁"}"#;
         let spaces = r#"{"type":"Replace","pattern":{"Regex":"\\s+"},"content":" "}"#;
@@ -515,37 +526,42 @@ mod tests {
             (&[strip], &["UnicodeScripts"], &[r"(?:(?=a)a|\w)+|\s|."]),
             (&["NFC", spaces, "Lowercase"], &[clip], &[]),
         ];
+        let numbered = all.into_iter().enumerate();
+        let made = numbered.flat_map(|(number, (normalizers, pre_tokenizers, patterns))| {
+            (0..6).map(move |flags| (number, flags, tokenizer(normalizers, pre_tokenizers, patterns, flags)))
+        });
+        made.collect()
+    }
+
+    #[test]
+    fn ids_add_up_at_cuts_of_all_short_texts() {
         let policy = Policy { special: Treat::Match, added: Treat::Match };
-        for (number, (normalizers, pre_tokenizers, patterns)) in all.into_iter().enumerate() {
-            for flags in 0..6 {
-                let tokenizer = tokenizer(normalizers, pre_tokenizers, patterns, flags);
-                let cuts = Cuts::new(&tokenizer, policy);
-                let mut found = 0;
-                for text in (0..ALPHABET.len().pow(4)).map(|number| {
-                    (0..4_u32).map(|place| ALPHABET[number / 10_usize.pow(place) % 10]).collect::<String>()
-                }) {
-                    let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
-                    for &place in &places {
-                        for asks in [false, true] {
-                            let known = cuts.meeting_at(&text, place, asks);
-                            let worked_out = edge(&text, place).map(|edge| cuts.work_out(edge, asks));
-                            let is_known_already = !asks && known != Meeting::Inside;
-                            assert!(Some(known) == worked_out || is_known_already, "{text:?} {place}");
-                        }
-                    }
-                    for &place in places.iter().filter(|&&place| cuts.is_cut(&text, place)) {
-                        let (left, right) = text.split_at(place);
-                        let ([whole, whole_on], [left, left_on]) =
-                            (encoded(&tokenizer, &text), encoded(&tokenizer, left));
-                        let [_, right] = encoded(&tokenizer, right);
-                        assert_eq!(whole, [left, right.clone()].concat(), "{number} {flags} {text:?} at {place}");
-                        assert_eq!(whole_on, [left_on, right].concat(), "{number} {flags} {text:?} at {place}");
-                        found += 1;
+        for (number, flags, tokenizer) in tokenizers() {
+            let cuts = Cuts::new(&tokenizer, policy);
+            let mut found = 0;
+            for text in (0..ALPHABET.len().pow(4))
+                .map(|number| (0..4_u32).map(|place| ALPHABET[number / 10_usize.pow(place) % 10]).collect::<String>())
+            {
+                let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
+                for &place in &places {
+                    for asks in [false, true] {
+                        let known = cuts.meeting_at(&text, place, asks);
+                        let worked_out = edge(&text, place).map(|edge| cuts.work_out(edge, asks));
+                        let is_known_already = !asks && known != Meeting::Inside;
+                        assert!(Some(known) == worked_out || is_known_already, "{text:?} {place}");
                     }
                 }
-                let least = if number == 9 || flags == 5 { 0 } else { 500 };
-                assert!(found >= least, "{number} {flags}: {found} cuts");
+                for &place in places.iter().filter(|&&place| cuts.is_cut(&text, place)) {
+                    let (left, right) = text.split_at(place);
+                    let ([whole, whole_on], [left, left_on]) = (encoded(&tokenizer, &text), encoded(&tokenizer, left));
+                    let [_, right] = encoded(&tokenizer, right);
+                    assert_eq!(whole, [left, right.clone()].concat(), "{number} {flags} {text:?} at {place}");
+                    assert_eq!(whole_on, [left_on, right].concat(), "{number} {flags} {text:?} at {place}");
+                    found += 1;
+                }
             }
+            let least = if number == 9 || flags == 5 { 0 } else { 500 };
+            assert!(found >= least, "{number} {flags}: {found} cuts");
         }
     }
 }

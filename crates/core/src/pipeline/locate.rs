@@ -12,9 +12,13 @@ use crate::memory::Room;
 use crate::model::{Token, WordModel};
 use crate::normalize::Aligned;
 use crate::pipeline::Tokenizer;
+use crate::pipeline::cuts::Cuts;
 use crate::segment::{Policy, Treat, Visit, each_found, each_part};
 use crate::split::added::{AddedToken, Matcher};
 use crate::utf8;
+
+/// Text is located in blocks of so many bytes, so that what is remembered of their origins stays in a cache.
+const BLOCK: usize = 1 << 14;
 
 /// An id and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +40,8 @@ impl Tokenizer {
     /// The ids of a text with their places, in order.
     ///
     /// A token that covers a part of a character has the place of the whole character; one without a source in the text
-    /// has an empty place. Time: some times that of encoding. Memory beyond the result: little where stages keep the text,
-    /// else at most some 30 bytes for each byte between two added tokens.
+    /// has an empty place. Time: some times that of encoding. Memory beyond the result: little where stages keep the text or
+    /// make pieces of it, else at most some 30 bytes for each byte between two added tokens.
     ///
     /// # Errors
     /// As [`Tokenizer::encode`].
@@ -54,7 +58,7 @@ impl Tokenizer {
     /// ```
     pub fn locate(&self, text: &str, policy: Policy) -> Result<Vec<Located>> {
         let mut all = Vec::new();
-        self.locate_admitted(text, Admitted::By(policy), |token, surface| {
+        self.locate_admitted(text, Admitted::By(policy), BLOCK, |token, surface| {
             all.room(1)?;
             let Found { id, start, end, word } = token;
             all.push(Located { id, start, end, word, surface: surface.map(Box::from) });
@@ -68,7 +72,7 @@ impl Tokenizer {
     /// # Errors
     /// `Pattern`, if a pattern of a normalizer exceeds its step budget; `Encode`, if a text becomes more than 32 times as long.
     pub fn keeps(&self, text: &str) -> Result<bool> {
-        self.segmenter().keeps_stretch(text)
+        self.segmenter().keeps_stretch(text, true)
     }
 
     /// [`Tokenizer::locate`], which gives each id and its place to `each`, in order. So a caller keeps only what it needs of
@@ -82,7 +86,7 @@ impl Tokenizer {
         policy: Policy,
         mut each: impl FnMut(u32, Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        self.locate_admitted(text, Admitted::By(policy), |token, _| each(token.id, token.start..token.end))
+        self.locate_admitted(text, Admitted::By(policy), BLOCK, |token, _| each(token.id, token.start..token.end))
     }
 
     /// The ids of a text with their places, as [`Tokenizer::locate_each`], where only parts of the text may hold added tokens:
@@ -98,7 +102,7 @@ impl Tokenizer {
         trusted: &[Range<usize>],
         mut each: impl FnMut(u32, Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        self.locate_admitted(text, Admitted::In(trusted), |token, _| each(token.id, token.start..token.end))
+        self.locate_admitted(text, Admitted::In(trusted), BLOCK, |token, _| each(token.id, token.start..token.end))
     }
 
     /// The added tokens of a text: their ids, and places in bytes; with `trusted` those of [`Tokenizer::locate_trusted`].
@@ -120,7 +124,7 @@ impl Tokenizer {
             }
             let base = range.start;
             let mut stretch = Aligned::traced(&text[range])?;
-            segmenter.normalize(&mut stretch)?;
+            segmenter.normalize(&mut stretch, true)?;
             admitted.each(
                 inner,
                 stretch.text(),
@@ -138,6 +142,7 @@ impl Tokenizer {
         &self,
         text: &str,
         admitted: Admitted,
+        block: usize,
         each: impl FnMut(Found, Option<&str>) -> Result<()>,
     ) -> Result<()> {
         let segmenter = self.segmenter();
@@ -145,6 +150,8 @@ impl Tokenizer {
         let mut locating = Locating {
             tokenizer: self,
             admitted,
+            cuts: Cuts::new(self, admitted.policy()),
+            block,
             borrowed,
             found: Vec::new(),
             word: 0,
@@ -253,6 +260,9 @@ impl<'a> Source<'a> {
 struct Locating<'t, F> {
     tokenizer: &'t Tokenizer,
     admitted: Admitted<'t>,
+    cuts: Cuts<'t>,
+    /// The size of a block in bytes, but where no piece ends in it.
+    block: usize,
     borrowed: Borrowed<'t>,
     /// The tokens of one piece.
     found: Vec<Token>,
@@ -270,15 +280,40 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
         Ok(())
     }
 
-    /// The stretch that starts at `base`.
+    /// The stretch that starts at `base`, block by block.
     fn between(&mut self, stretch: &str, base: usize) -> Result<()> {
         let segmenter = self.tokenizer.segmenter();
-        if segmenter.keeps_stretch(stretch)? {
-            return self.normalized(Source::Kept(stretch), base);
+        let mut start = 0;
+        while start < stretch.len() {
+            let end = self.end_of_block(stretch, start);
+            let block = &stretch[start..end];
+            let located = if segmenter.keeps_stretch(block, start == 0)? {
+                self.normalized(Source::Kept(block), base + start)
+            } else {
+                let mut text = Aligned::traced(block)?;
+                segmenter.normalize(&mut text, start == 0)?;
+                self.normalized(Source::Made(&text), base + start)
+            };
+            located.map_err(|error| error.shifted(start))?;
+            start = end;
         }
-        let mut text = Aligned::traced(stretch)?;
-        segmenter.normalize(&mut text)?;
-        self.normalized(Source::Made(&text), base)
+        Ok(())
+    }
+
+    /// Where a block that starts at `start` ends: at the end of a piece.
+    fn end_of_block(&self, stretch: &str, start: usize) -> usize {
+        // A pattern before a model of characters cuts pieces for speed alone: words go on across it.
+        let ends_words = self.tokenizer.is_byte_level() || self.tokenizer.segmenter().patterns().is_empty();
+        let mut size = self.block;
+        while ends_words && stretch.len() - start > 2 * size {
+            let end = utf8::boundary(stretch, start + size);
+            let near = utf8::boundary(stretch, end - size / 4);
+            if let Some(cut) = self.cuts.last_of_pieces(stretch, near..end) {
+                return cut;
+            }
+            size *= 2;
+        }
+        stretch.len()
     }
 
     /// A stretch once it is normalized.
@@ -381,5 +416,50 @@ impl<F: FnMut(Token, u32) -> Result<()>> Visit for Tokens<'_, '_, F> {
 
     fn added(&mut self, _: &AddedToken, _: &str) -> Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::{ALL, Admitted, BLOCK, Cuts, Tokenizer};
+    use crate::pipeline::cuts::tests::{ALPHABET, tokenizers};
+
+    type Row = (u32, usize, usize, u32, Option<String>);
+
+    fn located(tokenizer: &Tokenizer, text: &str, admitted: Admitted, block: usize) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let take = |token: super::Found, surface: Option<&str>| {
+            rows.push((token.id, token.start, token.end, token.word, surface.map(str::to_owned)));
+            Ok(())
+        };
+        tokenizer.locate_admitted(text, admitted, block, take).unwrap();
+        rows
+    }
+
+    #[test]
+    fn blocks_are_located_as_the_whole() {
+        let mut seed = 7_u64;
+        let mut next = |bound: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % bound
+        };
+        for (number, flags, tokenizer) in tokenizers() {
+            let mut cut = 0;
+            for _ in 0..100 {
+                let text: String = (0..next(60)).map(|_| ALPHABET[next(ALPHABET.len())]).collect();
+                cut += usize::from(Cuts::new(&tokenizer, ALL).last_of_pieces(&text, 0..text.len()).is_some());
+                let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+                let trusted = places.get(places.len() / 3).map_or(0, |&place| place)..text.len();
+                for admitted in [Admitted::By(ALL), Admitted::In(std::slice::from_ref(&trusted))] {
+                    let whole = located(&tokenizer, &text, admitted, BLOCK);
+                    for block in [4, 9] {
+                        let blocks = located(&tokenizer, &text, admitted, block);
+                        assert_eq!(blocks, whole, "{number} {flags} {block} {text:?}");
+                    }
+                }
+            }
+            assert!(cut > 50 || number == 1 || number == 4 || number == 9 || flags == 5, "{number} {flags}: {cut}");
+        }
     }
 }

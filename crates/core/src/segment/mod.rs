@@ -435,14 +435,16 @@ impl Segmenter {
             && !matchers.any(|added| added.find(text).next().is_some())
     }
 
-    /// Whether nothing but patterns and added tokens found in normalized text changes or cuts a stretch.
+    /// Whether nothing but patterns and added tokens found in normalized text changes or cuts a stretch, or one that goes on
+    /// where another one ended.
     ///
     /// # Errors
     /// As [`Segmenter::normalize`].
-    pub(crate) fn keeps_stretch(&self, text: &str) -> Result<bool> {
+    pub(crate) fn keeps_stretch(&self, text: &str, at_start: bool) -> Result<bool> {
         let Steps { normalizers, prefix_space, pre_tokenizers, .. } = &self.steps;
         // Places in pieces are 32 bits wide.
         let cuts = *prefix_space || !pre_tokenizers.is_empty() || u32::try_from(text.len()).is_err();
+        let normalizers = if at_start { normalizers } else { &self.going_on };
         Ok(!cuts && matches!(normalize::try_apply_all(normalizers, text)?, Cow::Borrowed(_)))
     }
 
@@ -451,12 +453,13 @@ impl Segmenter {
         self.steps.normalizers.iter().any(|normalizer| matches!(normalizer, Normalizer::SentencePiece(_)))
     }
 
-    /// Normalizes a stretch.
+    /// Normalizes a stretch, or one that goes on where another one ended.
     ///
     /// # Errors
     /// `Pattern`, if a pattern exceeds its step budget.
-    pub(crate) fn normalize(&self, stretch: &mut Aligned) -> Result<()> {
-        self.steps.normalizers.iter().try_for_each(|normalizer| normalizer.apply_aligned(stretch))
+    pub(crate) fn normalize(&self, stretch: &mut Aligned, at_start: bool) -> Result<()> {
+        let normalizers = if at_start { &self.steps.normalizers } else { &self.going_on };
+        normalizers.iter().try_for_each(|normalizer| normalizer.apply_aligned(stretch))
     }
 
     /// Takes normalized text without added tokens to pieces, which patterns may still cut.
