@@ -131,6 +131,17 @@ def test_places_are_those_of_offsets(several: list[bp.Tokenizer]) -> None:
             check_places(tok, text)
 
 
+def test_places_and_ids_that_are_remembered_are_those_found_first(several: list[bp.Tokenizer]) -> None:
+    text = "".join(TEXTS).replace("<|end|>", "") * 2
+    for tok in several:
+        ids, located = tok.encode(text), _core.locate_bytes(tok, text, special="raise", added="match")
+        other = bp.Tokenizer(tok.spec)
+        for _ in range(2):
+            again = _core.locate_bytes(other, text, special="raise", added="match")
+            assert [column.tolist() for column in again] == [column.tolist() for column in located]
+            assert other.encode(text) == ids == located[0].tolist()
+
+
 def check(text: str, a: bp.Tokenizer, b: bp.Tokenizer) -> bp.Alignment:
     found = bp.align(text, a, b, special="text")
     sides = [place(one, [text.encode()], special="text", added="match", threads=1) for one in (a, b)]

@@ -48,7 +48,6 @@ __all__ = [
     "find_added",
     "find_all",
     "json_fields",
-    "keeps",
     "learn",
     "learn_bytes",
     "learn_parity",
@@ -71,6 +70,7 @@ __all__ = [
     "read_spelled",
     "read_words",
     "split_patterns",
+    "surely_keeps",
     "token_lengths",
     "token_trie",
     "unicode_version",
@@ -522,7 +522,7 @@ def locate(
     added: Added = "match",
     errors: Errors = "strict",
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
-def keeps(tokenizer: CoreTokenizer, text: TextInput) -> bool: ...
+def surely_keeps(tokenizer: CoreTokenizer, text: TextInput) -> bool: ...
 def locate_bytes(
     tokenizer: CoreTokenizer, text: TextInput, *, special: Special, added: Added
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...

@@ -111,11 +111,13 @@ fn number(position: i64) -> usize {
 impl<'a> Side<'a> {
     /// The lengths of a text's tokens, if they cover it and none but the first is empty.
     fn side_by_side(&self, text: usize) -> Option<&'a [u32]> {
+        if !self.covers[text] {
+            return None;
+        }
         let lengths = &self.lengths[number(self.offsets[text])..number(self.offsets[text + 1])];
-        let rest = lengths.get(1..)?;
         // Without an early end, many are compared at once.
-        let least = rest.iter().fold(*lengths.last()?, |least, &length| least.min(length));
-        (self.covers[text] && least > 0).then_some(lengths)
+        let least = lengths.get(1..)?.iter().fold(*lengths.last()?, |least, &length| least.min(length));
+        (least > 0).then_some(lengths)
     }
 }
 

@@ -286,7 +286,7 @@ impl Borrowed<'_> {
         let Some(workspace) = &mut self.workspace else { return Ok(()) };
         workspace.checks.check()?;
         if let Some(words) = self.model.instead(piece) {
-            return words.encode(piece, &mut workspace.words.model, tokens);
+            return workspace.word_tokens(words, piece, tokens);
         }
         self.ids.clear();
         let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
@@ -371,6 +371,40 @@ impl Workspace {
             known.keep(key, hash, bytes, ids);
         }
         sink.take(ids)
+    }
+
+    /// Appends the tokens of a piece. Those that lie side by side and cover it are remembered: their ids, and behind them where
+    /// each but the last one ends.
+    fn word_tokens(&mut self, words: &WordModel, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+        let Self { lookup: Lookup { known, ids: numbers, .. }, words: WordScratch { model, .. }, .. } = self;
+        let bytes = piece.as_bytes();
+        let key = Key::new(bytes, 0, bytes.len()).of_places();
+        let hash = key.hash();
+        numbers.clear();
+        if known.get(key, hash, bytes, numbers) {
+            let (ids, ends) = numbers.split_at(numbers.len().div_ceil(2));
+            tokens.room(ids.len())?;
+            let mut start = 0;
+            for (&id, end) in ids.iter().zip(ends.iter().copied().chain([bytes.len() as u32])) {
+                tokens.push(Token { id, start, end });
+                start = end;
+            }
+            return Ok(());
+        }
+        let before = tokens.len();
+        words.encode(piece, model, tokens)?;
+        let found = &tokens[before..];
+        let ends = || found.iter().map(|token| token.end);
+        let starts = [0].into_iter().chain(ends());
+        let covers = found.iter().zip(starts).all(|(token, start)| token.start == start)
+            && ends().next_back() == Some(bytes.len() as u32);
+        if covers {
+            numbers.room(2 * found.len())?;
+            numbers.extend(found.iter().map(|token| token.id).chain(ends()));
+            numbers.pop();
+            known.keep(key, hash, bytes, numbers);
+        }
+        Ok(())
     }
 }
 

@@ -20,6 +20,9 @@ use crate::tokenizer::CoreTokenizer;
 /// Ids, their places, the numbers of their pieces, and the surfaces of some.
 type LocatedRows<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyDict>);
 
+/// Ids, and their places one after the other.
+type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+
 /// Intervals of the given text as ranges of bytes.
 fn in_bytes(text: &Readable<'_>, intervals: Vec<(usize, usize)>) -> PyResult<Vec<Range<usize>>> {
     let mut places = text.places();
@@ -90,16 +93,16 @@ pub(crate) fn locate<'py>(
     Ok((ids, places, words, by_row))
 }
 
-/// Whether the stages before the model keep a text as it is.
+/// Whether the stages before the model certainly keep a text as it is, but for cutting it by patterns.
 ///
 /// Args:
 ///     tokenizer: The tokenizer.
 ///     text: ``str`` or UTF-8 ``bytes``.
 #[pyfunction]
-pub(crate) fn keeps(tokenizer: &Bound<'_, CoreTokenizer>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn surely_keeps(tokenizer: &Bound<'_, CoreTokenizer>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
     let text = Readable::new(text, OnInvalid::Strict)?;
-    run(py, text.text.len(), Threads::ALL, |_| inner.keeps(&text.text))
+    run(py, text.text.len(), Threads::ALL, |_| Ok(inner.surely_keeps(&text.text)))
 }
 
 /// The ids of a text with their places in bytes, without an object for each; options and errors as `Tokenizer.encode`.
@@ -119,7 +122,7 @@ pub(crate) fn locate_bytes<'py>(
     text: &Bound<'py, PyAny>,
     special: Option<&Bound<'py, PyAny>>,
     added: Added,
-) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>)> {
+) -> PyResult<Flat<'py>> {
     let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
     import_numpy(py)?;
     let policy = OwnedPolicy::new(inner, special, added)?;
@@ -147,7 +150,8 @@ pub(crate) fn locate_bytes<'py>(
 ///
 /// Returns:
 ///     The ids; and the start and end of the place of each, in characters, in one flat array of int32; of int64 for a text
-///     whose places do not fit. Memory beyond text and result: little where stages keep the text, else some 30 bytes a byte.
+///     whose places do not fit. Memory beyond text and result: little where stages keep the text or make pieces of
+///     it, else some 30 bytes a byte.
 ///
 /// Raises:
 ///     ValueError: The intervals are not in order, or not in the text.

@@ -109,7 +109,7 @@ def place(
         return _all_located(tokenizer, texts, special, added)
     kept = np.ones(len(texts), np.bool_)
     if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
-        kept = np.fromiter((_core.keeps(tokenizer, text) for text in texts), np.bool_, len(texts))
+        kept = np.fromiter((_core.surely_keeps(tokenizer, text) for text in texts), np.bool_, len(texts))
         if not kept.any():
             return _all_located(tokenizer, texts, special, added)
     ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)

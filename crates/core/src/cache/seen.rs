@@ -86,6 +86,12 @@ impl Key {
         Self(words as u64 & low, (words >> 64) as u64 & high | tag)
     }
 
+    /// The key of what is known of a piece besides its ids, which is no other piece's key of either kind.
+    #[inline]
+    pub(crate) fn of_places(self) -> Self {
+        if self.is_whole() { Self(self.0, self.1 | 1 << (LENGTH + 6)) } else { Self(!self.0, self.1) }
+    }
+
     /// Whether no other piece has this key.
     #[inline]
     pub(crate) fn is_whole(self) -> bool {
@@ -449,11 +455,14 @@ mod tests {
                     assert!(Key::new(&text, before, length) == alone, "{length} {before} {after}");
                 }
                 assert!(alone.is_whole());
-                assert!(keys.iter().all(|&key| key != alone));
-                keys.push(alone);
+                let of_places = alone.of_places();
+                assert!(of_places.is_whole() && of_places != alone);
+                assert!(keys.iter().all(|&key| key != alone && key != of_places));
+                keys.extend([alone, of_places]);
             }
         }
-        assert!(!Key::new(&text, 0, LONGEST + 1).is_whole());
+        let longer = Key::new(&text, 0, LONGEST + 1);
+        assert!(!longer.is_whole() && !longer.of_places().is_whole() && longer != longer.of_places());
         assert!(Key::new(&text, 0, 30) == Key::new(&text, 5, 30) && Key::new(&text, 0, 30) != Key::new(&text, 0, 31));
     }
 }

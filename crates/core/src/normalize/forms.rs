@@ -27,7 +27,7 @@ pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
 }
 
 /// Whether a text has a form for certain. ASCII has each, and no mark is sorted across it: only what is between is looked at.
-fn has(form: &Normalizer, text: &str) -> bool {
+pub(super) fn has(form: &Normalizer, text: &str) -> bool {
     let quick = |text: &str| match form {
         Normalizer::Nfd => is_nfd_quick(text.chars()),
         Normalizer::Nfkc => is_nfkc_quick(text.chars()),

@@ -137,6 +137,11 @@ impl Normalizer {
         matches!(self, Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd | Self::StripAccents)
     }
 
+    /// Whether a text stays as it is for certain, which a normal form tells without making it; another normalizer never does.
+    pub(crate) fn surely_keeps(&self, text: &str) -> bool {
+        matches!(self, Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd) && forms::has(self, text)
+    }
+
     /// The normalizer of a text that goes on where another one of the same stretch ended: without what this one does at the
     /// start of a text. None if it does nothing else.
     pub(crate) fn going_on(&self) -> Option<Self> {

@@ -13,7 +13,7 @@ use crate::model::{Token, WordModel};
 use crate::normalize::Aligned;
 use crate::pipeline::Tokenizer;
 use crate::pipeline::cuts::Cuts;
-use crate::segment::{Policy, Treat, Visit, each_found, each_part};
+use crate::segment::{Policy, Steps, Treat, Visit, each_found, each_part};
 use crate::split::added::{AddedToken, Matcher};
 use crate::utf8;
 
@@ -67,12 +67,12 @@ impl Tokenizer {
         Ok(all)
     }
 
-    /// Whether normalizers keep a text as it is, and no other stage comes before the model: so places are those of lengths.
-    ///
-    /// # Errors
-    /// `Pattern`, if a pattern of a normalizer exceeds its step budget; `Encode`, if a text becomes more than 32 times as long.
-    pub fn keeps(&self, text: &str) -> Result<bool> {
-        self.segmenter().keeps_stretch(text, true)
+    /// Whether the stages before the model certainly keep a text, but for cutting it by patterns: a token has as many bytes of
+    /// it as it is long. A text with marks that a normal form might move may be kept all the same.
+    #[must_use]
+    pub fn surely_keeps(&self, text: &str) -> bool {
+        let Steps { normalizers, prefix_space, pre_tokenizers, .. } = self.segmenter().steps();
+        !prefix_space && pre_tokenizers.is_empty() && normalizers.iter().all(|step| step.surely_keeps(text))
     }
 
     /// [`Tokenizer::locate`], which gives each id and its place to `each`, in order. So a caller keeps only what it needs of
