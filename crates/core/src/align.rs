@@ -33,19 +33,21 @@ pub const UNKNOWN: u32 = u32::MAX;
 
 /// The length of each token of some texts, and whether they add up to the size of each text.
 ///
-/// `of` has a length for each id, none too large but for a space that is put in front of a text that is `prefixed`. So if
-/// they add up, each is right: the tokens lie side by side. The lengths of a text with an id that `of` does not have, or with
-/// one that is [`UNKNOWN`], never do. There are as many sizes as texts. Time is linear in the tokens.
+/// `of` has a length for each id, none too large but for a space that is put in front of a text that is `prefixed`; the last
+/// one is for all ids from there on. So if they add up, each is right: the tokens lie side by side. The lengths of a text with
+/// one that is [`UNKNOWN`] never do. There are as many sizes as texts. Time is linear in the tokens.
 ///
 /// ```
-/// use bytepair_core::align::lengths;
-/// let of = [1, 2, 3];
+/// use bytepair_core::align::{UNKNOWN, lengths};
+/// let of = [1, 2, 3, UNKNOWN];
 /// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[false; 2]), (vec![3, 1, 2], vec![true, false]));
 /// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[true; 2]), (vec![2, 1, 1], vec![false, true]));
 /// ```
 #[must_use]
 pub fn lengths(ids: &[u32], offsets: &[i64], sizes: &[i64], of: &[u32], prefixed: &[bool]) -> (Vec<u32>, Vec<bool>) {
-    let mut found: Vec<u32> = ids.iter().map(|&id| of.get(id as usize).copied().unwrap_or(UNKNOWN)).collect();
+    let Some(last) = of.len().checked_sub(1) else { return (vec![UNKNOWN; ids.len()], vec![false; sizes.len()]) };
+    // A minimum takes no branch, as asking whether there is an entry does.
+    let mut found: Vec<u32> = ids.iter().map(|&id| of[last.min(id as usize)]).collect();
     let covers = offsets.windows(2).zip(sizes).zip(prefixed).map(|((ends, &size), &prefixed)| {
         let lengths = &mut found[number(ends[0])..number(ends[1])];
         if prefixed && let Some(first) = lengths.first_mut().filter(|first| **first != UNKNOWN) {
@@ -153,10 +155,14 @@ fn group_lengths(a: &[u32], b: &[u32], at: [i64; 2], found: &mut Groups) {
 
 /// Adds the groups of one text.
 fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) {
-    while let Some(first) = [a.next, b.next].into_iter().flatten().min() {
+    loop {
+        let first = a.next.min(b.next);
+        if first == NONE {
+            return;
+        }
         found.a.push(position(a.at));
         found.b.push(position(b.at));
-        let (same_a, same_b) = (a.next == Some(first), b.next == Some(first));
+        let (same_a, same_b) = (a.next == first, b.next == first);
         if same_a {
             a.advance();
         }
@@ -165,10 +171,16 @@ fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) {
         }
         let [start, mut end] = first;
         // What the one side adds can reach over a next token of the other.
-        while a.takes(&mut end) | b.takes(&mut end) {}
+        while a.next[0] < end || b.next[0] < end {
+            a.take(&mut end);
+            b.take(&mut end);
+        }
         found.places.push([start, end]);
     }
 }
+
+/// Where the next token is if there is none.
+const NONE: [i64; 2] = [i64::MAX; 2];
 
 /// The next token of a text.
 struct Cursor<'a> {
@@ -176,49 +188,46 @@ struct Cursor<'a> {
     covers: bool,
     at: usize,
     end: usize,
-    /// Where the tokens that were taken end, if they cover the text.
-    place: i64,
-    next: Option<[i64; 2]>,
+    next: [i64; 2],
 }
 
 impl<'a> Cursor<'a> {
     fn new(side: Side<'a>, text: usize) -> Self {
         let (at, end) = (number(side.offsets[text]), number(side.offsets[text + 1]));
-        let mut cursor = Self { side, covers: side.covers[text], at, end, place: 0, next: None };
-        cursor.look();
+        let mut cursor = Self { side, covers: side.covers[text], at, end, next: NONE };
+        cursor.look(0);
         cursor
     }
 
+    /// Looks at the next token; those before it end at `place`, if they cover the text.
     #[inline]
-    fn look(&mut self) {
-        self.next = (self.at < self.end).then(|| {
-            if !self.covers {
-                return self.side.places[self.at];
-            }
+    fn look(&mut self, place: i64) {
+        self.next = if self.at >= self.end {
+            NONE
+        } else if self.covers {
             let lengths = &self.side.lengths[self.at..self.end];
             let length = if lengths[0] > 0 { lengths[0] } else { lengths.get(1).copied().unwrap_or_default() };
-            [self.place, self.place + i64::from(length)]
-        });
+            [place, place + i64::from(length)]
+        } else {
+            self.side.places[self.at]
+        };
     }
 
     #[inline]
     fn advance(&mut self) {
-        if self.covers {
-            self.place += i64::from(self.side.lengths[self.at]);
-        }
+        // An empty token has the place of the one behind it, which stays there.
+        let place = if self.covers { self.next[0] + i64::from(self.side.lengths[self.at]) } else { 0 };
         self.at += 1;
-        self.look();
+        self.look(place);
     }
 
-    /// Takes the tokens that start before `end`, and moves `end` to where they end; whether it moved.
+    /// Takes the tokens that start before `end`, and moves `end` to where they end.
     #[inline]
-    fn takes(&mut self, end: &mut i64) -> bool {
-        let before = *end;
-        while let Some(next) = self.next.filter(|next| next[0] < *end) {
-            *end = next[1].max(*end);
+    fn take(&mut self, end: &mut i64) {
+        while self.next[0] < *end {
+            *end = self.next[1].max(*end);
             self.advance();
         }
-        *end > before
     }
 }
 

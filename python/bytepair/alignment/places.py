@@ -146,7 +146,7 @@ class _Lengths:
     No length is too large, but for the space in front of a text. So if they add up to a text's bytes, each is right.
 
     Attributes:
-        of: The length of each id; `_NONE` for an added token behind which a space is put.
+        of: The length of each id, and for those that are none `_NONE`, as for an added token behind which a space is put.
         prefix: When a space is put in front of a text: ``"unless there"`` if it does not begin with one.
     """
 
@@ -166,7 +166,8 @@ def _lengths(tokenizer: Tokenizer) -> _Lengths | None:
     prefix = _prefix(tokenizer)
     if prefix is None:
         return None
-    of = np.zeros(tokenizer.vocab_size, np.uint32)
+    of = np.zeros(tokenizer.vocab_size + 1, np.uint32)
+    of[-1] = _NONE
     for id, token in stands_for(spec).items():
         of[id] = len(token)
     # What an unknown token stands for depends on the text.
