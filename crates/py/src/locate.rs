@@ -150,8 +150,8 @@ pub(crate) fn locate_bytes<'py>(
 ///
 /// Returns:
 ///     The ids; and the start and end of the place of each, in characters, in one flat array of int32; of int64 for a text
-///     whose places do not fit. Memory beyond text and result: little where stages keep the text or make pieces of
-///     it, else some 30 bytes a byte.
+///     whose places do not fit. Memory beyond text and result: little where stages keep the text or it can be
+///     cut, else some 30 bytes a byte.
 ///
 /// Raises:
 ///     ValueError: The intervals are not in order, or not in the text.

@@ -513,7 +513,8 @@ pub(crate) mod tests {
         let digits = r#"{"type":"Digits","individual_digits":true}"#;
         let clip = r#"{"type":"Split","pattern":{"Regex":"<b>|'s|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"},"behavior":"Removed","invert":true}"#;
         let bert = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
-        let all: [Stages; 11] = [
+        let unsplit = r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false}"#;
+        let all: [Stages; 12] = [
             (&[], &[], &[names::GPT2]),
             (&[], &[], &[]),
             (&["NFC"], &[], &[names::GPT2]),
@@ -525,6 +526,7 @@ pub(crate) mod tests {
             (&[], &[metaspace, digits, "Punctuation"], &[]),
             (&[strip], &["UnicodeScripts"], &[r"(?:(?=a)a|\w)+|\s|."]),
             (&["NFC", spaces, "Lowercase"], &[clip], &[]),
+            (&[], &[unsplit], &[]),
         ];
         let numbered = all.into_iter().enumerate();
         let made = numbered.flat_map(|(number, (normalizers, pre_tokenizers, patterns))| {

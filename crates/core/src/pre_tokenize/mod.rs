@@ -172,6 +172,11 @@ impl PreTokenizer {
         matches!(&self.0, Step::Metaspace(metaspace) if metaspace.is_first())
     }
 
+    /// Whether the step cuts text. One that does not marks its spaces alone.
+    pub(crate) fn makes_pieces(&self) -> bool {
+        !matches!(&self.0, Step::Metaspace(metaspace) if !metaspace.split)
+    }
+
     /// Applies the step to the pieces of the ones before it. `at_start` says whether the text begins where the original
     /// text begins: a Metaspace step with the scheme `first` asks for it. Where there are origins, they say for each piece
     /// whether its first character came from the first one; else the first piece of the text is taken to begin there, as
