@@ -190,3 +190,19 @@ def test_dropout_of_nothing_is_no_dropout() -> None:
     tok = bp.Tokenizer(bp.TokenizerSpec(model))
     assert tok.encode("abc") == tok.encode("abc", dropout=0.0, seed=1) == [3]
     assert tok.vocab_size == len(tok) == 4
+
+
+@pytest.mark.parametrize("normalizers", [(), ("NFC",), ("Lowercase",)])
+def test_errors_of_locating_are_placed_in_the_text(normalizers: tuple[str, ...]) -> None:
+    model = bp.BytePair((b"a", b"b", b" "), (0, 1, 2), partial_alphabet=True)
+    tok = bp.Tokenizer(bp.TokenizerSpec(model, normalizers=normalizers))
+    token = bp.AddedToken("<e>", 3, special=True, normalized=True)
+    tok = tok.with_added_tokens([token])
+    for before in ("", "a<e>", "ab " * 30_000, "ab " * 30_000 + "<E>" if normalizers == ("Lowercase",) else "<e>b"):
+        with pytest.raises(bp.EncodeError) as caught:
+            bp.lowlevel.locate(tok, before + "aXb", special="allow")
+        assert caught.value.byte == caught.value.character == len(before) + 1
+        if "<" in before:
+            with pytest.raises(bp.SpecialTokenError) as refused:
+                bp.lowlevel.locate(tok, before + "a")
+            assert refused.value.byte == before.lower().index("<e>")

@@ -6,20 +6,16 @@
 use std::ops::Range;
 
 use crate::encode::Borrowed;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::interrupt::{self, Checks};
 use crate::memory::Room;
 use crate::model::{Token, WordModel};
 use crate::normalize::Aligned;
 use crate::pipeline::Tokenizer;
-use crate::pipeline::cuts::Cuts;
-use crate::pre_tokenize::PreTokenizer;
+use crate::pipeline::blocks::{BLOCK, Blocks};
 use crate::segment::{Policy, Steps, Treat, Visit, each_found, each_part};
 use crate::split::added::{AddedToken, Matcher};
 use crate::utf8;
-
-/// Text is located in blocks of so many bytes, so that what is remembered of their origins stays in a cache.
-const BLOCK: usize = 1 << 14;
 
 /// An id and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +110,7 @@ impl Tokenizer {
         let admitted = trusted.map_or(Admitted::By(ALL), Admitted::In);
         let segmenter = self.segmenter();
         let inner = segmenter.normalized_matcher(ALL);
+        let blocks = Blocks::new(self, ALL, BLOCK);
         let mut all = Vec::new();
         admitted.each(segmenter.matcher(ALL), text, Clone::clone, |part, range| {
             if let Some(token) = part {
@@ -123,18 +120,20 @@ impl Tokenizer {
             if inner.is_none() {
                 return Ok(());
             }
-            let base = range.start;
-            let mut stretch = Aligned::traced(&text[range])?;
-            segmenter.normalize(&mut stretch, true)?;
-            admitted.each(
-                inner,
-                stretch.text(),
-                |range| original(&stretch, range.clone(), base),
-                |part, range| {
-                    all.extend(part.map(|token| (token.id, original(&stretch, range, base))));
-                    Ok(())
-                },
-            )
+            let (stretch, base) = (&text[range.clone()], range.start);
+            blocks.each(stretch, |block, start| {
+                let mut made = Aligned::traced(block)?;
+                segmenter.normalize(&mut made, start == 0)?;
+                admitted.each(
+                    inner,
+                    made.text(),
+                    |range| original(&made, range.clone(), base + start),
+                    |part, range| {
+                        all.extend(part.map(|token| (token.id, original(&made, range, base + start))));
+                        Ok(())
+                    },
+                )
+            })
         })?;
         Ok(all)
     }
@@ -148,15 +147,14 @@ impl Tokenizer {
     ) -> Result<()> {
         let segmenter = self.segmenter();
         let borrowed = self.model().borrow();
+        let blocks = Blocks::new(self, admitted.policy(), block);
         let mut locating = Locating {
             tokenizer: self,
             admitted,
-            cuts: Cuts::new(self, admitted.policy()),
-            block,
+            blocks: &blocks,
             borrowed,
             found: Vec::new(),
             word: 0,
-            words: Words::of(self),
             goes_on: false,
             checks: Checks::default(),
             each,
@@ -164,7 +162,7 @@ impl Tokenizer {
         admitted
             .each(segmenter.matcher(admitted.policy()), text, Clone::clone, |part, range| match part {
                 Some(token) => locating.added(token, &text[range.clone()], range),
-                None => locating.between(&text[range.clone()], range.start),
+                None => locating.between(&text[range.clone()], range.start).map_err(|error| error.shifted(range.start)),
             })
             .map_err(|error| error.placed(text))
     }
@@ -258,44 +256,21 @@ impl<'a> Source<'a> {
         let start = utf8::boundary(text, range.start);
         if range.is_empty() { start..start } else { start..utf8::next_boundary(text, range.end) }
     }
-}
 
-/// What a word of [`Located`] is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Words {
-    /// A piece, which pre-tokenizers and, before a model of bytes, patterns make.
-    EndWithPieces,
-    /// A stretch between added tokens: nothing but patterns cuts it, if anything does, and before a model of characters that
-    /// is for speed alone.
-    EndWithStretches,
-    /// Pre-tokenizers make them, and patterns cut them for speed.
-    Unknown,
-}
-
-impl Words {
-    fn of(tokenizer: &Tokenizer) -> Self {
-        let Steps { pre_tokenizers, patterns, .. } = tokenizer.segmenter().steps();
-        let patterns_make_words = tokenizer.is_byte_level() && !patterns.is_empty();
-        let steps_make_words = pre_tokenizers.iter().any(PreTokenizer::makes_pieces);
-        match (steps_make_words, patterns_make_words) {
-            (false, false) => Self::EndWithStretches,
-            (true, false) if !patterns.is_empty() => Self::Unknown,
-            _ => Self::EndWithPieces,
-        }
+    /// The error with its place in the original.
+    fn placed(self, error: Error) -> Error {
+        error.but(|error| error.byte = error.byte.map(|byte| self.original(byte..byte + 1).start))
     }
 }
 
 struct Locating<'t, F> {
     tokenizer: &'t Tokenizer,
     admitted: Admitted<'t>,
-    cuts: Cuts<'t>,
-    /// The size of a block in bytes, but where no piece ends in it.
-    block: usize,
+    blocks: &'t Blocks<'t>,
     borrowed: Borrowed<'t>,
     /// The tokens of one piece.
     found: Vec<Token>,
     word: u32,
-    words: Words,
     /// Whether the next piece of this stretch is of the word of the one before.
     goes_on: bool,
     checks: Checks,
@@ -316,44 +291,15 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
     fn between(&mut self, stretch: &str, base: usize) -> Result<()> {
         let segmenter = self.tokenizer.segmenter();
         self.goes_on = false;
-        let mut start = 0;
-        while start < stretch.len() {
-            let end = self.end_of_block(stretch, start);
-            let block = &stretch[start..end];
-            let located = if segmenter.keeps_stretch(block, start == 0)? {
-                self.normalized(Source::Kept(block), base + start)
-            } else {
-                let mut text = Aligned::traced(block)?;
-                segmenter.normalize(&mut text, start == 0)?;
-                self.normalized(Source::Made(&text), base + start)
-            };
-            located.map_err(|error| error.shifted(start))?;
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// Where a block that starts at `start` ends: at the end of a word if words end within stretches, else at any cut.
-    fn end_of_block(&self, stretch: &str, start: usize) -> usize {
-        let mut size = match self.words {
-            Words::EndWithPieces => self.block,
-            // Whether a place in a piece is a cut takes a table of all tokens, which is slow to make.
-            Words::EndWithStretches => self.block << 4,
-            Words::Unknown => return stretch.len(),
-        };
-        while stretch.len() - start > 2 * size {
-            let end = utf8::boundary(stretch, start + size);
-            let near = utf8::boundary(stretch, end - size / 4)..end;
-            let cut = match self.words {
-                Words::EndWithPieces => self.cuts.last_of_pieces(stretch, near),
-                _ => self.cuts.last(stretch, near),
-            };
-            if let Some(cut) = cut {
-                return cut;
+        let blocks = self.blocks;
+        blocks.each(stretch, |block, start| {
+            if segmenter.keeps_stretch(block, start == 0)? {
+                return self.normalized(Source::Kept(block), base + start);
             }
-            size *= 2;
-        }
-        stretch.len()
+            let mut text = Aligned::traced(block)?;
+            segmenter.normalize(&mut text, start == 0)?;
+            self.normalized(Source::Made(&text), base + start)
+        })
     }
 
     /// A stretch once it is normalized.
@@ -365,29 +311,35 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
             let origin = source.original(range);
             base + origin.start..base + origin.end
         };
-        admitted.each(
-            matcher,
-            source.text(),
-            |range| original(range.clone()),
-            |part, range| {
-                if let Some(token) = part {
-                    return self.added(token, &source.text()[range.clone()], original(range));
-                }
-                match source {
-                    Source::Kept(text) => {
-                        let part = &text[range.clone()];
-                        self.pieces(Source::Kept(part), std::slice::from_ref(&(0..part.len())), base + range.start)
+        admitted
+            .each(
+                matcher,
+                source.text(),
+                |range| original(range.clone()),
+                |part, range| {
+                    if let Some(token) = part {
+                        return self.added(token, &source.text()[range.clone()], original(range));
                     }
-                    Source::Made(text) => {
-                        let at_start = base == 0 && text.starts_original(range.start);
-                        let cut = segmenter.pre_tokenize(text.part(range)?, at_start)?;
-                        self.pieces(Source::Made(&cut.text), &cut.pieces, base)
+                    match source {
+                        Source::Kept(text) => {
+                            let part = &text[range.clone()];
+                            self.pieces(Source::Kept(part), std::slice::from_ref(&(0..part.len())), base + range.start)
+                                .map_err(|error| error.shifted(range.start))
+                        }
+                        Source::Made(text) => {
+                            let at_start = base == 0 && text.starts_original(range.start);
+                            let cut = segmenter.pre_tokenize(text.part(range)?, at_start);
+                            // A place would be one in text that stages made.
+                            let cut = cut.map_err(|error| error.but(|error| error.byte = None))?;
+                            self.pieces(Source::Made(&cut.text), &cut.pieces, base)
+                        }
                     }
-                }
-            },
-        )
+                },
+            )
+            .map_err(|error| if error.kind == Kind::SpecialToken { source.placed(error) } else { error })
     }
 
+    /// The pieces of a part; errors have their place in what the part was made of.
     fn pieces(&mut self, source: Source, pieces: &[Range<usize>], base: usize) -> Result<()> {
         let text = source.text();
         let bytes_are_tokens = self.tokenizer.is_byte_level();
@@ -400,7 +352,7 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
         let patterns = self.tokenizer.segmenter().patterns();
         for piece in pieces {
             interrupt::check()?;
-            self.word -= u32::from(std::mem::replace(&mut self.goes_on, self.words == Words::EndWithStretches));
+            self.word -= u32::from(std::mem::replace(&mut self.goes_on, self.blocks.words_go_on()));
             let (base_word, at) = (self.word, piece.start as u32);
             let (each, checks) = (&mut self.each, &mut self.checks);
             let mut place = |token: Token, piece: u32| {
@@ -413,11 +365,13 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
                 checks.check()
             };
             let inside = &text[piece.clone()];
-            let pieces = if let Some(pieces) = self.borrowed.all_tokens(inside, patterns, &mut place)? {
+            let placed = |error: Error| source.placed(error.shifted(piece.start));
+            let together = self.borrowed.all_tokens(inside, patterns, &mut place).map_err(placed)?;
+            let pieces = if let Some(pieces) = together {
                 pieces
             } else if patterns.is_empty() {
                 self.found.clear();
-                self.borrowed.tokens(inside, &mut self.found)?;
+                self.borrowed.tokens(inside, &mut self.found).map_err(placed)?;
                 for &token in &self.found {
                     place(token, 0)?;
                 }
@@ -425,7 +379,7 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
             } else {
                 let (borrowed, found) = (&mut self.borrowed, &mut self.found);
                 let mut tokens = Tokens { borrowed, found, at: 0, piece: 0, place: &mut place };
-                self.tokenizer.segmenter().walk_patterns(inside, &mut tokens)?;
+                self.tokenizer.segmenter().walk_patterns(inside, &mut tokens).map_err(placed)?;
                 tokens.piece
             };
             self.word += if bytes_are_tokens { pieces } else { 1 };
@@ -463,7 +417,8 @@ impl<F: FnMut(Token, u32) -> Result<()>> Visit for Tokens<'_, '_, F> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use super::{ALL, Admitted, BLOCK, Cuts, Tokenizer};
+    use super::{ALL, Admitted, BLOCK, Tokenizer};
+    use crate::pipeline::cuts::Cuts;
     use crate::pipeline::cuts::tests::{ALPHABET, tokenizers};
 
     type Row = (u32, usize, usize, u32, Option<String>);
@@ -476,6 +431,17 @@ mod tests {
         };
         tokenizer.locate_admitted(text, admitted, block, take).unwrap();
         rows
+    }
+
+    #[test]
+    fn added_tokens_are_those_that_are_located() {
+        for (number, flags, tokenizer) in tokenizers() {
+            let text = "ab1 a.\n 中é".repeat(4000);
+            let found = tokenizer.added_in(&text, None).unwrap();
+            let rows = located(&tokenizer, &text, Admitted::By(ALL), BLOCK);
+            let added = rows.iter().filter(|row| row.0 >= 900).map(|row| (row.0, row.1..row.2));
+            assert!(found.iter().cloned().eq(added), "{number} {flags}");
+        }
     }
 
     #[test]

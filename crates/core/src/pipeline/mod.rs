@@ -1,6 +1,7 @@
 //! Whole texts through every stage, and back: by one thread or several, at once or in parts.
 
 mod batch;
+mod blocks;
 mod character_tokens;
 mod cuts;
 mod each;
