@@ -146,7 +146,7 @@ class _Lengths:
     No length is too large, but for the space in front of a text. So if they add up to a text's bytes, each is right.
 
     Attributes:
-        of: The length of each id, and for those that are none `_NONE`, as for an added token behind which a space is put.
+        of: The length of each id; `_NONE` for an added token behind which a space is put, and at last for other ids.
         prefix: When a space is put in front of a text: ``"unless there"`` if it does not begin with one.
     """
 
