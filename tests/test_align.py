@@ -131,6 +131,15 @@ def test_places_are_those_of_offsets(several: list[bp.Tokenizer]) -> None:
             check_places(tok, text)
 
 
+def test_a_long_text_with_characters_left_out_has_the_places_of_a_short_one() -> None:
+    # A BPE of characters counts places without what it leaves out, so that no block can begin within a piece.
+    model = BytePair((b"a", b"b"), (0, 1), (), alphabet=Characters())
+    tok = bp.Tokenizer(TokenizerSpec(model, normalizers=(SPACES,)))
+    for times in (2, 300_000):
+        _, flat = _core.locate_bytes(tok, "a-b" * times, special="raise", added="match")
+        assert flat.tolist()[-2:] == [2 * times - 1, 2 * times]
+
+
 def test_places_and_ids_that_are_remembered_are_those_found_first(several: list[bp.Tokenizer]) -> None:
     text = "".join(TEXTS).replace("<|end|>", "") * 2
     for tok in several:

@@ -4,6 +4,7 @@
 use super::Tokenizer;
 use super::cuts::Cuts;
 use crate::error::Result;
+use crate::model::WordModel;
 use crate::pre_tokenize::PreTokenizer;
 use crate::segment::{Policy, Steps};
 use crate::utf8;
@@ -19,7 +20,8 @@ enum Words {
     /// A stretch between added tokens: nothing but patterns cuts it, if anything does, and before a model of characters that
     /// is for speed alone.
     EndWithStretches,
-    /// Pre-tokenizers make them, and patterns cut them for speed.
+    /// Pre-tokenizers make them, and patterns cut them for speed. Or a BPE of characters leaves those out that it has no token
+    /// for, and counts places in a piece without them, as `tokenizers` does.
     Unknown,
 }
 
@@ -81,7 +83,10 @@ impl Words {
         let Steps { pre_tokenizers, patterns, .. } = tokenizer.segmenter().steps();
         let patterns_make_words = tokenizer.is_byte_level() && !patterns.is_empty();
         let steps_make_words = pre_tokenizers.iter().any(PreTokenizer::makes_pieces);
+        let model = tokenizer.model().words();
+        let leaves_out = model.is_some_and(|model| matches!(model, WordModel::Bpe(_)) && model.unk_id().is_none());
         match (steps_make_words, patterns_make_words) {
+            (false, false) if leaves_out => Self::Unknown,
             (false, false) => Self::EndWithStretches,
             (true, false) if !patterns.is_empty() => Self::Unknown,
             _ => Self::EndWithPieces,
