@@ -27,8 +27,8 @@ _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 
 Prefix: TypeAlias = Literal["always", "unless there", "never"]
 
-# What the core takes for a length with which none are right.
-_NONE = np.iinfo(np.uint32).max
+# The length of a token that stands for other text wherever it is, as the core has it.
+_UNKNOWN = np.iinfo(np.uint32).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,7 @@ class _Lengths:
     No length is too large, but for the space in front of a text. So if they add up to a text's bytes, each is right.
 
     Attributes:
-        of: The length of each id; `_NONE` for an added token behind which a space is put, and at last for other ids.
+        of: The length of each id; `_UNKNOWN` for an added token behind which a space is put, and at last for other ids.
         prefix: When a space is put in front of a text: ``"unless there"`` if it does not begin with one.
     """
 
@@ -167,7 +167,7 @@ def _lengths(tokenizer: Tokenizer) -> _Lengths | None:
     if prefix is None:
         return None
     of = np.zeros(tokenizer.vocab_size + 1, np.uint32)
-    of[-1] = _NONE
+    of[-1] = _UNKNOWN
     for id, token in stands_for(spec).items():
         of[id] = len(token)
     # What an unknown token stands for depends on the text.
@@ -175,7 +175,7 @@ def _lengths(tokenizer: Tokenizer) -> _Lengths | None:
     if unknown is not None:
         of[unknown] = 0
     for one in spec.added_tokens:
-        of[one.id] = len(one.content.encode()) if prefix == "never" else _NONE
+        of[one.id] = len(one.content.encode()) if prefix == "never" else _UNKNOWN
     return _Lengths(of, prefix)
 
 

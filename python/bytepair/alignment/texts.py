@@ -74,7 +74,9 @@ def align_batch(
     added: Added = "match",
     threads: int | None = None,
 ) -> AlignmentBatch:
-    """`align` for each text of a batch, on several threads. Errors report their row.
+    """`align` for each text of a batch. Errors report their row.
+
+    Several threads encode; where stages change the texts, their tokens are located on one.
 
     Example:
         >>> import bytepair as bp

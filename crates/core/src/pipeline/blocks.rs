@@ -12,7 +12,7 @@ use crate::utf8;
 /// Text is located in blocks of so many bytes, so that what is remembered of their origins stays in a cache.
 pub(super) const BLOCK: usize = 1 << 14;
 
-/// What a word of [`super::Located`] is.
+/// The extent of a word of [`super::Located`], which says where text may be cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Words {
     /// A piece, which pre-tokenizers and, before a model of bytes, patterns make.
@@ -20,9 +20,9 @@ enum Words {
     /// A stretch between added tokens: nothing but patterns cuts it, if anything does, and before a model of characters that
     /// is for speed alone.
     EndWithStretches,
-    /// Pre-tokenizers make them, and patterns cut them for speed. Or a BPE of characters leaves those out that it has no token
-    /// for, and counts places in a piece without them, as `tokenizers` does.
-    Unknown,
+    /// Text is not cut. Pre-tokenizers make words, and patterns cut them for speed: an end of a piece may be either. Or a BPE of
+    /// characters leaves those out that it has no token for, and counts places in a piece without them, as `tokenizers` does.
+    NotCut,
 }
 
 /// The blocks of a stretch.
@@ -60,7 +60,7 @@ impl<'t> Blocks<'t> {
             Words::EndWithPieces => self.size,
             // Whether a place in a piece is a cut takes a table of all tokens, which is slow to make.
             Words::EndWithStretches => self.size << 4,
-            Words::Unknown => return stretch.len(),
+            Words::NotCut => return stretch.len(),
         };
         while stretch.len() - start > 2 * size {
             let end = utf8::boundary(stretch, start + size);
@@ -86,9 +86,9 @@ impl Words {
         let model = tokenizer.model().words();
         let leaves_out = model.is_some_and(|model| matches!(model, WordModel::Bpe(_)) && model.unk_id().is_none());
         match (steps_make_words, patterns_make_words) {
-            (false, false) if leaves_out => Self::Unknown,
+            (false, false) if leaves_out => Self::NotCut,
             (false, false) => Self::EndWithStretches,
-            (true, false) if !patterns.is_empty() => Self::Unknown,
+            (true, false) if !patterns.is_empty() => Self::NotCut,
             _ => Self::EndWithPieces,
         }
     }

@@ -125,14 +125,7 @@ impl<'t> Cuts<'t> {
     ///
     /// Time: linear in the text behind the cut.
     pub(crate) fn last(&self, text: &str, range: Range<usize>) -> Option<usize> {
-        let last = |range: Range<usize>, asks| {
-            let mut place = range.end;
-            text[range].chars().rev().find_map(|left| {
-                let cut = self.is_cut_by(text, place, asks).then_some(place);
-                place -= left.len_utf8();
-                cut
-            })
-        };
+        let last = |range, asks| last_place(text, range, |place| self.is_cut_by(text, place, asks));
         let near = boundary(text, range.end.saturating_sub(NEAR)).max(range.start);
         let known = self.makes_pieces.then(|| last(near..range.end, false)).flatten();
         known.or_else(|| last(range, true))
@@ -140,12 +133,8 @@ impl<'t> Cuts<'t> {
 
     /// The last cut of a text in a range of characters of it where a stage before the model certainly ends a piece.
     pub(crate) fn last_of_pieces(&self, text: &str, range: Range<usize>) -> Option<usize> {
-        let mut place = range.end;
-        text[range].chars().rev().find_map(|left| {
-            let is_end = self.meeting_at(text, place, false) == Meeting::Cut && !self.is_near_added(text, place);
-            let cut = is_end.then_some(place);
-            place -= left.len_utf8();
-            cut
+        last_place(text, range, |place| {
+            self.meeting_at(text, place, false) == Meeting::Cut && !self.is_near_added(text, place)
         })
     }
 
@@ -443,6 +432,16 @@ impl Meeting {
         let unused = Self::Unknown;
         [Self::Unknown, Self::Cut, Self::Joined, Self::CutByModel, Self::Inside, unused, unused, unused]
     };
+}
+
+/// The last place after `range.start` and up to `range.end` that is wanted.
+fn last_place(text: &str, range: Range<usize>, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
+    let mut place = range.end;
+    text[range].chars().rev().find_map(|left| {
+        let found = is_wanted(place).then_some(place);
+        place -= left.len_utf8();
+        found
+    })
 }
 
 /// The edge at a place of a text; None at its ends.

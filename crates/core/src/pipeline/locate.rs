@@ -2,6 +2,8 @@
 //!
 //! Each byte of a text that a step changed knows where it came from ([`crate::normalize::aligned`]), and so does a token. So trust
 //! depends on places: text of a chat template may become control tokens, text of a user inside it may not.
+//!
+//! Long because a text that stages keep and one that they change are one walk, and a tenth of it is tests.
 
 use std::ops::Range;
 
