@@ -44,6 +44,18 @@ PARTS = {
     "compiler.CodeGenerator.visit_Getitem": (("self", "node", "frame"), "slices would be uncounted"),
     "compiler.CodeGenerator.visit_Compare": (("self", "node", "frame"), "comparisons would be uncounted"),
     "compiler.CodeGenerator.visit_Operand": (("self", "node", "frame"), "comparisons would be uncounted"),
+    "compiler.CodeGenerator.visit_Getattr": (("self", "node", "frame"), "fields would be looked up slowly"),
+    "compiler.CodeGenerator.visit_CallBlock": (("self", "node", "frame"), "generation blocks would not compile"),
+    "compiler.CodeGenerator.blockvisit": (("self", "nodes", "frame"), "generation blocks would not compile"),
+    "compiler.CodeGenerator.buffer": (("self", "frame"), "generation blocks would print outside of their text"),
+    "compiler.CodeGenerator.enter_frame": (
+        ("self", "frame"),
+        "generation blocks would share names with what is around",
+    ),
+    "compiler.CodeGenerator.leave_frame": (("self", "frame", "with_python_scope"), "the same"),
+    "compiler.CodeGenerator.start_write": (("self", "frame", "node"), "generation blocks would not compile"),
+    "compiler.CodeGenerator.end_write": (("self", "frame"), "generation blocks would not compile"),
+    "compiler.CodeGenerator.fail": (("self", "msg", "lineno"), "a break out of a generation block would lose its text"),
     "compiler.CodeGenerator.write": (("self", "x"), "the generator could not write code"),
     "environment.Environment._parse": (("self", "source", "name", "filename"), "templates could not be parsed"),
     "environment.Environment.code_generator_class": (None, "Jinja's own generator would compile templates"),
@@ -143,7 +155,7 @@ EVERY_CONSTRUCT = """
 {%- set ns.count = ns.count + 1 -%}
 {{ shout(item.content[1:] ~ "," ~ item["role"]) }}{% call shout("a") %}b{% endcall %}
 {%- if loop.index > 1 and -ns.count < 2 * 3 or not ns.count in [1, 2] %}{% continue %}{% endif -%}
-{%- generation -%}{{ {"k": (1, 2)} | tojson }}{%- endgeneration -%}
+{%- generation -%}{{ {"k": (1, 2)} | tojson + "." }}{{ "sum: " + (ns.count + 1) | string }}{%- endgeneration -%}
 {%- endfor -%}
 {%- endblock -%}
 {%- filter lower %}X{% endfilter -%}
@@ -157,7 +169,8 @@ def test_compiled_code_calls_nothing_that_the_runtime_lacks() -> None:
     assert called - {name for cls in Runtime.__mro__ for name in vars(cls)} == set(), (
         "a template would fail when it runs"
     )
-    assert {"show", "chain", "added", "tupled", "listed", "mapped", "part", "weighed", "call_binop", "call"} <= called
+    names = {"show", "shown", "field", "generation", "chain", "added", "tupled", "listed", "mapped", "part", "weighed"}
+    assert names | {"call_binop", "call"} <= called
     arguments = {quoted or bare for quoted, bare in re.findall(r"'(_\w+_vars)':|\b(_\w+_vars)=", code)}
     assert arguments == set(jinja.CALL_ARGUMENTS), "calls would get an argument that they do not take"
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from bytepair.chat.limits import Limits
+from bytepair.chat.rendering import inputs
 from bytepair.chat.rendering.render import render
 from bytepair.chat.rendering.spans import Rendered
 from bytepair.chat.template import Template
@@ -266,6 +267,44 @@ def test_generation_is_marked() -> None:
     ]
     assert rendered.has_generation
     assert not render([], "a b").has_generation
+
+
+def test_a_generation_block_is_a_scope_and_may_hold_loops() -> None:
+    source = (
+        "{% set x = 'out' %}{% macro say(x) %}{% generation %}{{ x + '!' }}{% endgeneration %}{% endmacro %}"
+        "{% generation %}{% for n in [1, 2] %}{{ n }}{% break %}{% endfor %}{% set x = 'in' %}{% endgeneration %}"
+        "{{ say('a' + x) }}"
+    )
+    rendered = render([], source)
+    assert [(rendered.text[span.start : span.end], span.generated) for span in rendered.spans] == [("1aout!", True)]
+
+
+def test_a_break_cannot_leave_a_generation_block() -> None:
+    body = "{% generation %}{% if true %}{% break %}{% endif %}{% endgeneration %}"
+    with pytest.raises(TemplateError, match="cannot leave a generation block"):
+        render([{"role": "user"}], "{% for message in messages %}" + body + "{% endfor %}")
+
+
+def test_a_printed_sum_is_that_of_its_parts() -> None:
+    content = [{"role": "user", "content": "<b>"}]
+    cases = ["'a' + messages[0].content + 'b'", "1 + 2 + 3", "'a' + (messages[0].content | safe)", "[1] + [2]"]
+    for case in cases:
+        printed, kept = (render(content, source % case) for source in ("{{ %s }}", "{%% set x = %s %%}{{ x }}"))
+        assert (printed.text, printed.spans) == (kept.text, kept.spans)
+    with pytest.raises(TemplateError, match="unsupported operand"):
+        render(content, "{{ 'a' + 1 }}")
+
+
+def test_names_of_fields_are_kept_within_bounds() -> None:
+    for number in range(3):
+        long = {f"{'k' * 80}{field}": "v" for field in range(10)}
+        many = {f"field{number}/{field}": "v" for field in range(700)}
+        rendered = render(
+            [{"role": "user", **long, **many}], "{% for k, v in messages[0].items() %}{{ k }},{% endfor %}"
+        )
+        assert rendered.text == ",".join(["role", *long, *many, ""])
+        assert len(inputs._names) <= inputs._MOST_NAMES
+        assert all(len(name) <= inputs._LONGEST_NAME for _, name in inputs._names)
 
 
 def test_the_clock_is_given() -> None:

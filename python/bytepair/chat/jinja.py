@@ -79,6 +79,35 @@ def namespace_items(namespace: Namespace) -> ItemsView[str, Any]:
     return namespace._Namespace__attrs.items()  # type: ignore[no-any-return]  # Jinja looks it up as an item
 
 
+def is_generation(block: nodes.CallBlock) -> bool:
+    """Whether a block is ``{% generation %}``."""
+    called = block.call.node
+    return isinstance(called, nodes.EnvironmentAttribute) and called.name == "generation"
+
+
+def _jumps_out(block: nodes.Node) -> bool:
+    """Whether a ``{% break %}`` or ``{% continue %}`` of a loop around a block is in it."""
+    inner = (child for child in block.iter_child_nodes() if not isinstance(child, nodes.For))
+    return any(isinstance(child, nodes.Break | nodes.Continue) or _jumps_out(child) for child in inner)
+
+
+_OF_DICTS = frozenset(dir(dict))
+_COMPARISONS = {
+    name: f" {sign} "
+    for name, sign in [
+        *(("eq", "=="), ("ne", "!="), ("gt", ">"), ("gteq", ">="), ("lt", "<"), ("lteq", "<=")),
+        *(("in", "in"), ("notin", "not in")),
+    ]
+}
+
+
+def _compares_with_a_constant(node: nodes.Compare) -> bool:
+    """Whether a comparison reads no more than a constant of the template: ``a == "text"``."""
+    [first, *more] = node.ops
+    sides = (node.expr, first.expr)
+    return not more and first.op in ("eq", "ne") and any(isinstance(side, nodes.Const) for side in sides)
+
+
 class Generator(CodeGenerator):
     """Writes calls of ``environment`` wherever Jinja would write plain Python that makes or walks values.
 
@@ -89,11 +118,37 @@ class Generator(CodeGenerator):
         # Only the text between tags is constant: everything else is traced when it runs.
         return self._FinalizeInfo(None, None)
 
+    _printed: nodes.Expr | None = None
+
     def _output_child_pre(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 (as Jinja calls it)
-        self.write("environment.show(")
+        self._printed = node
+        if not self._prints(node):
+            self.write("environment.show(")
 
     def _output_child_post(self, node: Any, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 (as Jinja calls it)
-        self.write(")")
+        if not self._prints(node):
+            self.write(")")
+
+    def _prints(self, node: nodes.Expr) -> bool:
+        """Whether the code of an expression makes what is printed: that of a sum, and of a constant text."""
+        return isinstance(node, nodes.Add) or (isinstance(node, nodes.Const) and type(node.value) is str)
+
+    def visit_CallBlock(self, node: nodes.CallBlock, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
+        """``{% generation %}``, where it stands, not as a macro; any other ``{% call %}`` as Jinja writes it."""
+        if not is_generation(node):
+            super().visit_CallBlock(node, frame)
+            return
+        if _jumps_out(node):
+            self.fail("break and continue cannot leave a generation block", node.lineno)
+        inner = frame.inner()
+        inner.symbols.analyze_node(node)
+        self.enter_frame(inner)
+        self.buffer(inner)
+        self.blockvisit(node.body, inner)
+        self.start_write(frame, node)
+        self.write(f"environment.generation({inner.buffer})")
+        self.end_write(frame)
+        self.leave_frame(inner)
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``a ~ b``."""
@@ -106,7 +161,7 @@ class Generator(CodeGenerator):
         while isinstance(left, nodes.Add):
             items.append(left.right)
             left = left.left
-        self._call("added", "((", [left, *reversed(items)], "))", frame)
+        self._call("shown" if node is self._printed else "added", "((", [left, *reversed(items)], "))", frame)
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``(a, b)``, unless it is the target of an assignment."""
@@ -145,18 +200,31 @@ class Generator(CodeGenerator):
                 self.visit(bound, frame)
         self.write(")")
 
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
+        """``a.b``; most names are those of fields."""
+        if node.attr.startswith("_") or node.attr in _OF_DICTS:
+            super().visit_Getattr(node, frame)
+            return
+        self.write("environment.field(")
+        self.visit(node.node, frame)
+        self.write(f", {node.attr!r})")
+
     def visit_Compare(self, node: nodes.Compare, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``a < b``."""
         self.write("(")
-        self._weighed(node.expr, frame)
-        for op in node.ops:
-            self.visit(op, frame)
+        if _compares_with_a_constant(node):
+            self.visit(node.expr, frame)
+            self.write(_COMPARISONS[node.ops[0].op])
+            self.visit(node.ops[0].expr, frame)
+        else:
+            self._weighed(node.expr, frame)
+            for op in node.ops:
+                self.visit(op, frame)
         self.write(")")
 
     def visit_Operand(self, node: nodes.Operand, frame: Frame) -> None:  # noqa: N802 (a name of Jinja's)
         """``< b``."""
-        spelled = {"eq": "==", "ne": "!=", "gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "in": "in"}
-        self.write(f" {spelled.get(node.op, 'not in')} ")
+        self.write(_COMPARISONS[node.op])
         self._weighed(node.expr, frame)
 
     def _weighed(self, node: nodes.Expr, frame: Frame) -> None:

@@ -41,6 +41,10 @@ _MOST_KEPT = 8
 _LONGEST_KEPT = 1 << 20
 _kept: OrderedDict[tuple[str, bytes, int], tuple[Any, int]] = OrderedDict()
 _lock = threading.Lock()
+# The same fields recur in every conversation: their names are kept, with their origins.
+_MOST_NAMES = 1 << 10
+_LONGEST_NAME = 64
+_names: dict[tuple[tuple[int | None, str | None], str], tuple[Text, TextOrigin]] = {}
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
@@ -128,17 +132,46 @@ class TracedInputs:
         found = []
         for index, given in enumerate(messages):
             message = given if type(given) is dict else plain_value(given)
-            if not isinstance(message, Mapping):
+            if type(message) is not dict and not isinstance(message, Mapping):
                 raise TypeError(f"message {index} is a mapping, not {type(given).__name__}")
             role = message.get("role")
             self._place = (index, str.__str__(role) if isinstance(role, str) else None)
-            # As in transformers, a field that is None is a missing one: templates print None, or fail.
-            pairs = [self._pair(key, value, "", 1) for key, value in message.items() if value is not None]
-            if not _ANY_REASONING.isdisjoint(message):
-                pairs = self._with_reasoning(pairs)
-            found.append(self._dict(pairs, self._origin("")))
+            found.append(self._message(message))
         self._place = (None, None)
         return self._list(found, self._origin("messages"))
+
+    def _message(self, message: Mapping[Any, Any]) -> TracedDict:
+        """A message. As in transformers, a field that is None is a missing one: templates print None, or fail."""
+        place, made, size, weight = self._place, TracedDict(), 0, 0
+        for key, value in message.items():
+            if type(value) is str and type(key) is str:
+                # Nearly all fields.
+                name, origin = _names.get((place, key)) or self._named(key)
+                made[name] = Text(value, ((len(value), origin),))
+                size += len(key) + len(value) + 2 * ELEMENT
+            elif value is not None:
+                name, field = self._pair(key, value, "", 1)
+                made[name] = field
+                weight += ELEMENT + len(name) + _weight(field)
+        self._take(size)
+        if not _ANY_REASONING.isdisjoint(message):
+            return self._dict(self._with_reasoning(list(made.items())), self._origin(""))
+        made._origin, made._weight = self._named("")[1], weight + size
+        return made
+
+    def _named(self, name: str) -> tuple[Text, TextOrigin]:
+        """The name of a field of this message, and the field's origin."""
+        key = (self._place, name)
+        found = _names.get(key)
+        if found is not None:
+            return found
+        origin = self._origin(name)
+        found = Text(name, ((len(name), origin),)), origin
+        if len(name) + len(self._place[1] or "") <= _LONGEST_NAME:
+            if len(_names) >= _MOST_NAMES:
+                _names.clear()
+            _names[key] = found
+        return found
 
     def _with_reasoning(self, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         """The pairs of a message, with its reasoning under the names that templates read."""

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from bytepair.chat.limits import ELEMENT, Limits
+from bytepair.chat.limits import Limits
 from bytepair.chat.rendering.continuing import field_of, tagged, until_tag
 from bytepair.chat.rendering.inputs import TracedInputs
 from bytepair.chat.rendering.spans import Rendered
@@ -85,13 +85,8 @@ def render(
     values["add_generation_prompt"] = add_generation_prompt
     clock = datetime.now if now is None else (lambda: now)
     runtime = Runtime(limits, inputs.size, clock)
-    pieces = []
     try:
-        for piece in runtime.pieces(program, values):
-            runtime.write(len(piece))
-            runtime.left -= ELEMENT
-            pieces.append(piece)
-        text, runs = joined_apart(pieces)
+        text, runs = joined_apart(runtime.parts(program, values))
     except Exception as error:
         line = _line(error.__traceback__, FILE_NAME, program.line)
         raise _explained(error, line) from error

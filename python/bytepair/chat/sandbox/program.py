@@ -17,6 +17,7 @@ from bytepair.chat.jinja import (
     ImmutableSandboxedEnvironment,
     Parser,
     TemplateSyntaxError,
+    is_generation,
     loopcontrols,
     nodes,
     parse,
@@ -100,18 +101,13 @@ class Program:
             ) from error
         self.root: Callable[..., Iterator[str]] = namespace["root"]
         self.blocks: dict[str, Any] = namespace["blocks"]
-        self.has_generation = any(_is_generation(block) for block in tree.find_all(nodes.CallBlock))
+        self.has_generation = any(is_generation(block) for block in tree.find_all(nodes.CallBlock))
         pairs = (pair.split("=") for pair in namespace["debug_info"].split("&") if pair)
         self._lines = [(int(code_line), int(line)) for line, code_line in pairs]
 
     def line(self, code_line: int) -> int | None:
         """The line of the template for a line of its compiled code."""
         return next((line for begin, line in reversed(self._lines) if begin <= code_line), None)
-
-
-def _is_generation(block: nodes.CallBlock) -> bool:
-    called = block.call.node
-    return isinstance(called, nodes.EnvironmentAttribute) and called.name == "generation"
 
 
 def _parsed(source: str, budget: Budget) -> nodes.Template:

@@ -40,6 +40,7 @@ from bytepair.chat.traced.values import (
     TracedNone,
     TracedTuple,
     joined,
+    joined_apart,
     make_dict,
     make_list,
     make_tuple,
@@ -139,6 +140,17 @@ def _chained(*parts: Iterable[Any]) -> Iterator[Any]:
         yield from part
 
 
+def _flat(printed: Iterable[str | tuple[str, ...]]) -> list[str]:
+    """The parts of what was printed."""
+    parts: list[str] = []
+    for piece in printed:
+        if isinstance(piece, tuple):
+            parts += piece
+        else:
+            parts.append(piece)
+    return parts
+
+
 def _from_keys(runtime: Runtime, _value: Any, keys: Iterable[Any], value: Any = None) -> TracedDict:
     return make_dict(((key, value) for key in keys), runtime)
 
@@ -165,7 +177,6 @@ _ATTRIBUTES: tuple[tuple[Any, frozenset[str]], ...] = (
     (BlockReference, frozenset({"super", "name"})),
 )
 _STR_NAMES = frozenset(name for name in dir(str) if not name.startswith("_"))
-_DICT_NAMES = frozenset(name for name in dir(dict) if not name.startswith("_"))
 _MUTATING = frozenset(
     {"clear", "pop", "popitem", "setdefault", "update", "append", "reverse", "insert", "sort", "extend", "remove"}
 )
@@ -217,11 +228,23 @@ class Runtime(filters.Operations):
             "strftime_now": self.strftime_now,
         }
 
-    def pieces(self, program: Program, variables: dict[str, Any]) -> Iterator[str]:
-        """Run a template and yield its text in pieces."""
+    def parts(self, program: Program, variables: dict[str, Any]) -> list[str]:
+        """Run a template; its text in parts."""
         blocks = {name: partial(block, environment=self) for name, block in program.blocks.items()}
         context = new_context(self, None, blocks, variables, globals=self.globals)  # type: ignore[arg-type]  # as Jinja takes it
-        yield from program.root(context, environment=self)
+        parts: list[str] = []
+        for piece in program.root(context, environment=self):
+            if type(piece) is tuple:
+                parts += piece
+                self.left -= ELEMENT * len(piece)
+                self.output -= sum(map(len, piece))
+            else:
+                parts.append(piece)
+                self.left -= ELEMENT
+                self.output -= len(piece)
+            if self.output < 0:
+                self.write(0)
+        return parts
 
     # Called by the compiled code.
 
@@ -236,6 +259,17 @@ class Runtime(filters.Operations):
         text: str = value if isinstance(value, str) else to_text(self, value)
         self.spend(0 if type(text) is str else RUN * len(text._runs))  # type: ignore[attr-defined]  # else it is a Text
         return text
+
+    def shown(self, values: tuple[Any, ...]) -> str | tuple[str, ...]:
+        """The text of ``{{ a + b + c }}``, in parts if all are text."""
+        runs = 0
+        for value in values:
+            if type(value) is Text:
+                runs += len(value._runs)
+            elif type(value) is not str:
+                return self.show(self.added(values))
+        self.spend(RUN * runs)
+        return values
 
     def chain(self, values: Iterable[Any]) -> str:
         """``a ~ b ~ c``."""
@@ -257,9 +291,9 @@ class Runtime(filters.Operations):
             made = self.call_binop(None, "+", made, value)
         return made
 
-    def concat(self, parts: Iterable[str]) -> str:
+    def concat(self, printed: Iterable[str | tuple[str, ...]]) -> str:
         """The text of a block or a macro."""
-        parts = list(parts)
+        parts = _flat(printed)
         self.spend(sum(map(weight, parts)) + 4 * len(parts))
         return joined(parts)
 
@@ -298,14 +332,12 @@ class Runtime(filters.Operations):
             return value[bounds]
         raise TypeError(f"{type(value).__name__!r} object is not subscriptable")
 
-    def generation(self, caller: Macro) -> str:
+    def generation(self, printed: list[str | tuple[str, ...]]) -> str:
         """The body of a ``{% generation %}`` block."""
-        text = caller()
-        if type(text) is str:
-            return Text(text, ((len(text), TEMPLATE.in_generation()),)) if text else text
-        runs = text._runs  # type: ignore[attr-defined]  # else it is a Text
-        self.spend(ELEMENT * len(runs))
-        return Text(plain(text), tuple((length, origin.in_generation()) for length, origin in runs))
+        parts = _flat(printed)
+        self.spend(sum(map(weight, parts)) + ELEMENT * len(parts))
+        text, runs = joined_apart(parts)
+        return Text(text, tuple([(length, origin.in_generation()) for length, origin in runs])) if runs else text
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """``obj[argument]``."""
@@ -326,15 +358,14 @@ class Runtime(filters.Operations):
                 return found[0]
         return Undefined(obj=obj, name=argument)
 
+    def field(self, obj: Any, name: str) -> Any:
+        """``obj.name``, where no dict has a method of this name."""
+        if type(obj) is TracedDict:
+            return obj[name] if name in obj else Undefined(obj=obj, name=name)
+        return self.getattr(obj, name)
+
     def getattr(self, obj: Any, attribute: str) -> Any:
         """``obj.attribute``."""
-        if type(obj) is TracedDict and attribute not in _DICT_NAMES:
-            try:
-                return obj[attribute]
-            except KeyError:
-                if attribute.startswith("__"):
-                    self._attribute(obj, attribute)
-                return Undefined(obj=obj, name=attribute)
         found = self._attribute(obj, attribute)
         if found is not None:
             return found[0]
@@ -420,7 +451,7 @@ class Runtime(filters.Operations):
             kwargs.pop(name, None)
         if isinstance(obj, BoundMethod):
             return obj(*args, **kwargs)
-        if isinstance(obj, Macro | LoopContext | BlockReference) or obj == self.generation:
+        if isinstance(obj, Macro | LoopContext | BlockReference):
             for value in (*args, *kwargs.values()):
                 if isinstance(value, tuple | dict):
                     self.hold(weigh(value, self))
