@@ -140,7 +140,7 @@ class TracedInputs:
         self._place = (None, None)
         return self._list(found, self._origin("messages"))
 
-    def _message(self, message: Mapping[Any, Any]) -> TracedDict:
+    def _message(self, message: Mapping[Any, Any]) -> Any:
         """A message. As in transformers, a field that is None is a missing one: templates print None, or fail."""
         place, made, size, weight = self._place, TracedDict(), 0, 0
         for key, value in message.items():

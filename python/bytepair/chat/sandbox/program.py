@@ -99,7 +99,7 @@ class Program:
             raise TemplateError(
                 f"the template cannot be compiled: {str(error)[:200] or type(error).__name__}", remedy="make it simpler"
             ) from error
-        self.root: Callable[..., Iterator[str]] = namespace["root"]
+        self.root: Callable[..., Iterator[str | tuple[str, ...]]] = namespace["root"]
         self.blocks: dict[str, Any] = namespace["blocks"]
         self.has_generation = any(is_generation(block) for block in tree.find_all(nodes.CallBlock))
         pairs = (pair.split("=") for pair in namespace["debug_info"].split("&") if pair)

@@ -234,7 +234,7 @@ class Runtime(filters.Operations):
         context = new_context(self, None, blocks, variables, globals=self.globals)  # type: ignore[arg-type]  # as Jinja takes it
         parts: list[str] = []
         for piece in program.root(context, environment=self):
-            if type(piece) is tuple:
+            if isinstance(piece, tuple):
                 parts += piece
                 self.left -= ELEMENT * len(piece)
                 self.output -= sum(map(len, piece))
