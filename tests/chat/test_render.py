@@ -303,8 +303,10 @@ def test_names_of_fields_are_kept_within_bounds() -> None:
             [{"role": "user", **long, **many}], "{% for k, v in messages[0].items() %}{{ k }},{% endfor %}"
         )
         assert rendered.text == ",".join(["role", *long, *many, ""])
-        assert len(inputs._names) <= inputs._MOST_NAMES
-        assert all(len(name) <= inputs._LONGEST_NAME for _, name in inputs._names)
+        render([{"role": f"{number}/{row}"} for row in range(300)], "")
+        assert len(inputs._names) <= inputs._MOST_PLACES
+        assert max(map(len, inputs._names.values())) <= inputs._MOST_NAMES
+        assert all(len(name) <= inputs._LONGEST_NAME for names in inputs._names.values() for name in names)
 
 
 def test_the_clock_is_given() -> None:

@@ -35,16 +35,18 @@ if TYPE_CHECKING:
 REASONING = ("reasoning_content", "thinking", "reasoning")
 """The names of a message's reasoning, the standard one first."""
 _ANY_REASONING = frozenset(REASONING)
+_PAIR = 2 * ELEMENT
 _MOST_BITS = 1 << 13
 # A data set has the same tools in every conversation: their traced values, and the JSON of these, are kept.
 _MOST_KEPT = 8
 _LONGEST_KEPT = 1 << 20
 _kept: OrderedDict[tuple[str, bytes, int], tuple[Any, int]] = OrderedDict()
 _lock = threading.Lock()
-# The same fields recur in every conversation: their names are kept, with their origins.
-_MOST_NAMES = 1 << 10
+# The same fields recur in every conversation: by place, their names are kept, with their origins.
+_MOST_PLACES = 1 << 8
+_MOST_NAMES = 1 << 4
 _LONGEST_NAME = 64
-_names: dict[tuple[tuple[int | None, str | None], str], tuple[Text, TextOrigin]] = {}
+_names: dict[tuple[int | None, str | None], dict[str, tuple[Text, TextOrigin]]] = {}
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
@@ -142,36 +144,42 @@ class TracedInputs:
 
     def _message(self, message: Mapping[Any, Any]) -> Any:
         """A message. As in transformers, a field that is None is a missing one: templates print None, or fail."""
-        place, made, size, weight = self._place, TracedDict(), 0, 0
+        made, size, weight = TracedDict(), 0, 0
+        names = _names.get(self._place) or self._names_here()
         for key, value in message.items():
             if type(value) is str and type(key) is str:
                 # Nearly all fields.
-                name, origin = _names.get((place, key)) or self._named(key)
-                made[name] = Text(value, ((len(value), origin),))
-                size += len(key) + len(value) + 2 * ELEMENT
+                name, origin = names.get(key) or self._named(key, names)
+                length = len(value)
+                size += len(key) + length + _PAIR
+                made[name] = Text(value, ((length, origin),))
             elif value is not None:
                 name, field = self._pair(key, value, "", 1)
                 made[name] = field
                 weight += ELEMENT + len(name) + _weight(field)
         self._take(size)
+        origin = (names.get("") or self._named("", names))[1]
         if not _ANY_REASONING.isdisjoint(message):
-            return self._dict(self._with_reasoning(list(made.items())), self._origin(""))
-        made._origin, made._weight = self._named("")[1], weight + size
+            return self._dict(self._with_reasoning(list(made.items())), origin)
+        made._origin, made._weight = origin, weight + size
         return made
 
-    def _named(self, name: str) -> tuple[Text, TextOrigin]:
-        """The name of a field of this message, and the field's origin."""
-        key = (self._place, name)
-        found = _names.get(key)
-        if found is not None:
-            return found
-        origin = self._origin(name)
-        found = Text(name, ((len(name), origin),)), origin
-        if len(name) + len(self._place[1] or "") <= _LONGEST_NAME:
-            if len(_names) >= _MOST_NAMES:
+    def _names_here(self) -> dict[str, tuple[Text, TextOrigin]]:
+        """The names of the fields of this message that are known."""
+        names: dict[str, tuple[Text, TextOrigin]] = {}
+        if len(self._place[1] or "") <= _LONGEST_NAME:
+            if len(_names) >= _MOST_PLACES:
                 _names.clear()
-            _names[key] = found
-        return found
+            _names[self._place] = names
+        return names
+
+    def _named(self, name: str, names: dict[str, tuple[Text, TextOrigin]]) -> tuple[Text, TextOrigin]:
+        """The name of a field of this message, and the field's origin."""
+        origin = self._origin(name)
+        made = Text(name, ((len(name), origin),)), origin
+        if len(name) <= _LONGEST_NAME and len(names) < _MOST_NAMES:
+            names[name] = made
+        return made
 
     def _with_reasoning(self, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         """The pairs of a message, with its reasoning under the names that templates read."""

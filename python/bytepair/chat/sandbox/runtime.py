@@ -39,6 +39,7 @@ from bytepair.chat.traced.values import (
     TracedList,
     TracedNone,
     TracedTuple,
+    join,
     joined,
     joined_apart,
     make_dict,
@@ -162,8 +163,9 @@ def _copied(runtime: Runtime, value: Any) -> Any:
 
 
 # Accessible attributes by class; for the methods of strings see `bytepair.chat.traced.methods`.
+_OF_LOOPS = frozenset(name for name in dir(LoopContext) if not name.startswith("_"))
 _ATTRIBUTES: tuple[tuple[Any, frozenset[str]], ...] = (
-    (LoopContext, frozenset(name for name in dir(LoopContext) if not name.startswith("_"))),
+    (LoopContext, _OF_LOOPS),
     (dict, frozenset({"get", "items", "keys", "values"})),
     (list, frozenset({"index", "count"})),
     (tuple, frozenset({"index", "count"})),
@@ -176,6 +178,7 @@ _ATTRIBUTES: tuple[tuple[Any, frozenset[str]], ...] = (
     (Joiner, frozenset({"sep", "used"})),
     (BlockReference, frozenset({"super", "name"})),
 )
+_TEXTS = {str, Text}
 _STR_NAMES = frozenset(name for name in dir(str) if not name.startswith("_"))
 _MUTATING = frozenset(
     {"clear", "pop", "popitem", "setdefault", "update", "append", "reverse", "insert", "sort", "extend", "remove"}
@@ -251,7 +254,9 @@ class Runtime(filters.Operations):
     @property
     def turn(self) -> bool:
         """Charge one turn of a loop."""
-        self.spend()
+        self._ticks -= 1
+        if self._ticks < 0 or self.left < 0:
+            self._look()
         return True
 
     def show(self, value: Any) -> str:
@@ -277,15 +282,8 @@ class Runtime(filters.Operations):
 
     def added(self, values: tuple[Any, ...]) -> Any:
         """``a + b + c``."""
-        total = 0
-        for value in values:
-            kind = type(value)
-            if kind is not str and kind is not Text:
-                break
-            total += len(value) if kind is str else weight(value)
-        else:
-            self.spend(total)
-            return joined(values)
+        if set(map(type, values)) <= _TEXTS:
+            return join(values, self)
         made = values[0]
         for value in values[1:]:
             made = self.call_binop(None, "+", made, value)
@@ -293,9 +291,7 @@ class Runtime(filters.Operations):
 
     def concat(self, printed: Iterable[str | tuple[str, ...]]) -> str:
         """The text of a block or a macro."""
-        parts = _flat(printed)
-        self.spend(sum(map(weight, parts)) + 4 * len(parts))
-        return joined(parts)
+        return join(_flat(printed), self)
 
     def listed(self, items: Iterable[Any]) -> TracedList:
         """``[a, b]``."""
@@ -341,6 +337,8 @@ class Runtime(filters.Operations):
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """``obj[argument]``."""
+        if type(obj) is TracedDict and type(argument) is str and argument in obj:
+            return obj[argument]
         try:
             if isinstance(obj, str):
                 if not isinstance(argument, str):
@@ -362,6 +360,8 @@ class Runtime(filters.Operations):
         """``obj.name``, where no dict has a method of this name."""
         if type(obj) is TracedDict:
             return obj[name] if name in obj else Undefined(obj=obj, name=name)
+        if type(obj) is LoopContext and name in _OF_LOOPS:
+            return getattr(obj, name)
         return self.getattr(obj, name)
 
     def getattr(self, obj: Any, attribute: str) -> Any:

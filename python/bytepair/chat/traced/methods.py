@@ -44,10 +44,11 @@ _STEP = 16
 
 def strip(budget: Budget, text: str, chars: str | None = None) -> str:
     """`str.strip`; content that is stripped entirely leaves an empty run."""
-    budget.spend(weight(text))
     if chars is None and type(text) is Text and len(text._runs) == 1:
+        budget.spend(len(text))
         bare = str.strip(text)
         return text if len(bare) == len(text) else Text(bare, ((len(bare), text._runs[0][1]),))
+    budget.spend(weight(text))
     end = _stripped_end(budget, text, chars)
     return trimmed(text, min(_stripped_start(budget, text, chars), end), end)
 

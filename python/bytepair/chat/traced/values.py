@@ -179,6 +179,14 @@ def joined(parts: Iterable[str]) -> str:
     return text if plain else Text(text, tuple(runs))
 
 
+def join(parts: Sequence[str], budget: Budget) -> str:
+    """As `joined`, charged before it is made."""
+    runs, plain = _runs_of_all(parts)
+    budget.spend(sum(map(len, parts)) + RUN * len(runs) + 4 * len(parts))
+    text = "".join(parts)
+    return text if plain else Text(text, tuple(runs))
+
+
 def joined_apart(parts: Sequence[str]) -> tuple[str, tuple[Run, ...]]:
     """As `joined`, with the runs beside the text, so that a long text is copied once.
 
