@@ -10,7 +10,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair.chat.limits import ELEMENT, exceeded
 from bytepair.chat.rendering.plain import plain_value
@@ -42,11 +42,12 @@ _MOST_KEPT = 8
 _LONGEST_KEPT = 1 << 20
 _kept: OrderedDict[tuple[str, bytes, int], tuple[Any, int]] = OrderedDict()
 _lock = threading.Lock()
-# The same fields recur in every conversation: by place, their names are kept, with their origins.
+# The same fields recur in every conversation: by place, their names and origins are kept, and the role's text.
 _MOST_PLACES = 1 << 8
 _MOST_NAMES = 1 << 4
 _LONGEST_NAME = 64
-_names: dict[tuple[int | None, str | None], dict[str, tuple[Text, TextOrigin]]] = {}
+_Named: TypeAlias = tuple[Text, TextOrigin, Text | None]
+_names: dict[tuple[int | None, str | None], dict[str, _Named]] = {}
 _RESERVED = ("messages", "tools", "documents", "add_generation_prompt")
 
 
@@ -149,10 +150,10 @@ class TracedInputs:
         for key, value in message.items():
             if type(value) is str and type(key) is str:
                 # Nearly all fields.
-                name, origin = names.get(key) or self._named(key, names)
+                name, origin, same = names.get(key) or self._named(key, names)
                 length = len(value)
                 size += len(key) + length + _PAIR
-                made[name] = Text(value, ((length, origin),))
+                made[name] = same or Text(value, ((length, origin),))
             elif value is not None:
                 name, field = self._pair(key, value, "", 1)
                 made[name] = field
@@ -164,19 +165,20 @@ class TracedInputs:
         made._origin, made._weight = origin, weight + size
         return made
 
-    def _names_here(self) -> dict[str, tuple[Text, TextOrigin]]:
+    def _names_here(self) -> dict[str, _Named]:
         """The names of the fields of this message that are known."""
-        names: dict[str, tuple[Text, TextOrigin]] = {}
+        names: dict[str, _Named] = {}
         if len(self._place[1] or "") <= _LONGEST_NAME:
             if len(_names) >= _MOST_PLACES:
                 _names.clear()
             _names[self._place] = names
         return names
 
-    def _named(self, name: str, names: dict[str, tuple[Text, TextOrigin]]) -> tuple[Text, TextOrigin]:
-        """The name of a field of this message, and the field's origin."""
+    def _named(self, name: str, names: dict[str, _Named]) -> _Named:
+        """The name of a field of this message, the field's origin, and its text if that is the role."""
         origin = self._origin(name)
-        made = Text(name, ((len(name), origin),)), origin
+        role = self._place[1] if name == "role" else None
+        made = Text(name, ((len(name), origin),)), origin, Text(role, ((len(role), origin),)) if role else None
         if len(name) <= _LONGEST_NAME and len(names) < _MOST_NAMES:
             names[name] = made
         return made

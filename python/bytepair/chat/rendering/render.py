@@ -15,8 +15,7 @@ from bytepair.chat.traced.values import joined_apart
 from bytepair.errors import BytepairError, TemplateError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from types import TracebackType
+    from collections.abc import Mapping, Sequence
 
     from bytepair.chat.sandbox.program import Program
 
@@ -72,9 +71,6 @@ def render(
     """
     template = template_of(template)
     program = program_of(template, limits)
-    from bytepair.chat.sandbox.program import FILE_NAME  # noqa: PLC0415 (Jinja is an extra)
-    from bytepair.chat.sandbox.runtime import Runtime  # noqa: PLC0415 (as above)
-
     field, said = field_of(continue_final_message), ""
     if field:
         if add_generation_prompt:
@@ -84,12 +80,10 @@ def render(
     values = inputs.arguments(messages, tools, documents, template, variables)
     values["add_generation_prompt"] = add_generation_prompt
     clock = datetime.now if now is None else (lambda: now)
-    runtime = Runtime(limits, inputs.size, clock)
     try:
-        text, runs = joined_apart(runtime.parts(program, values))
+        text, runs = joined_apart(program.run(values, limits, inputs.size, clock))
     except Exception as error:
-        line = _line(error.__traceback__, FILE_NAME, program.line)
-        raise _explained(error, line) from error
+        raise _explained(error, program.line(error.__traceback__)) from error
     rendered = Rendered(text, runs, program.has_generation, template)
     return until_tag(rendered, said) if field else rendered
 
@@ -117,16 +111,6 @@ def program_of(template: Template, limits: Limits = Limits()) -> Program:  # noq
             raise
         raise TemplateError("chat templates need jinja2", remedy="pip install 'jinja2>=3.1,<3.2'") from error
     return compiled(template, limits)
-
-
-def _line(trace: TracebackType | None, file_name: str, line_of: Callable[[int], int | None]) -> int | None:
-    """The innermost line of the template that raised an error."""
-    line = None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file_name:
-            line = line_of(trace.tb_lineno)
-        trace = trace.tb_next
-    return line
 
 
 def _explained(error: Exception, line: int | None) -> BytepairError:

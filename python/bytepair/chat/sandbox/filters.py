@@ -20,7 +20,6 @@ from bytepair.chat.traced.printing import to_json, to_text
 from bytepair.chat.traced.values import (
     TEMPLATE,
     Safe,
-    Text,
     TracedBool,
     TracedNone,
     TracedTuple,
@@ -79,13 +78,13 @@ def _text_filter(method: Callable[..., Any]) -> Callable[..., Any]:
     """A filter that calls a method of ``str`` on the value's text."""
 
     def apply(runtime: Operations, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(value) is Text and not args and not kwargs:
-            return method(runtime, value)
         arguments = [None if isinstance(arg, TracedNone) else arg for arg in args]
         made = method(runtime, to_text(runtime, value), *arguments, **kwargs)
         # The result of a safe text is safe, too.
         return Safe(made, runs_of(made)) if type(value) is Safe else made
 
+    # For a call without arguments on a text that nothing marks.
+    apply.method = method  # type: ignore[attr-defined]  # functions have attributes
     return apply
 
 

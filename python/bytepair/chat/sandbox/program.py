@@ -25,14 +25,17 @@ from bytepair.chat.jinja import (
 )
 from bytepair.chat.limits import Budget, Limits, exceeded
 from bytepair.chat.sandbox import filters
+from bytepair.chat.sandbox.runtime import Runtime
 from bytepair.errors import TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
+    from types import TracebackType
 
     from bytepair.chat.template import Template
 
-FILE_NAME = "<chat template>"
+_FILE_NAME = "<chat template>"
 _MOST_TOKENS = 40_000
 _NO_INCLUDES = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
 
@@ -82,10 +85,10 @@ class Program:
             raise exceeded(f"the template has {len(source)} characters", "template")
         try:
             tree = _parsed(source, budget)
-            code = _SANDBOX.compile(tree, filename=FILE_NAME, raw=True)
+            code = _SANDBOX.compile(tree, filename=_FILE_NAME, raw=True)
             budget.work(len(code) << 4)
-            namespace: dict[str, Any] = {"environment": None, "__file__": FILE_NAME}
-            exec(compile(code, FILE_NAME, "exec"), namespace)
+            namespace: dict[str, Any] = {"environment": None, "__file__": _FILE_NAME}
+            exec(compile(code, _FILE_NAME, "exec"), namespace)
         except TemplateError:
             raise
         except TemplateSyntaxError as error:
@@ -105,8 +108,19 @@ class Program:
         pairs = (pair.split("=") for pair in namespace["debug_info"].split("&") if pair)
         self._lines = [(int(code_line), int(line)) for line, code_line in pairs]
 
-    def line(self, code_line: int) -> int | None:
-        """The line of the template for a line of its compiled code."""
+    def run(self, variables: dict[str, Any], limits: Limits, given: int, now: Callable[[], datetime]) -> list[str]:
+        """The rendered text, in parts; see `Runtime` for the arguments."""
+        return Runtime(limits, given, now).parts(self.root, self.blocks, variables)
+
+    def line(self, trace: TracebackType | None) -> int | None:
+        """The innermost line of the template that raised an error."""
+        code_line = None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == _FILE_NAME:
+                code_line = trace.tb_lineno
+            trace = trace.tb_next
+        if code_line is None:
+            return None
         return next((line for begin, line in reversed(self._lines) if begin <= code_line), None)
 
 

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
-    from bytepair.chat.sandbox.program import Program
-
 _LONGEST_RANGE = 100_000
 _LARGEST_NUMBER = 1 << 53
 _MOST_MESSAGE = 1000
@@ -191,7 +189,6 @@ class _BoundTable(dict[str, Any]):
     __slots__ = ("_bind", "_table")
 
     def __init__(self, table: dict[str, Any], bind: Callable[[str, Any], Any]) -> None:
-        super().__init__()
         self._table = table
         self._bind = bind
 
@@ -231,12 +228,14 @@ class Runtime(filters.Operations):
             "strftime_now": self.strftime_now,
         }
 
-    def parts(self, program: Program, variables: dict[str, Any]) -> list[str]:
-        """Run a template; its text in parts."""
-        blocks = {name: partial(block, environment=self) for name, block in program.blocks.items()}
+    def parts(
+        self, root: Callable[..., Iterator[Any]], blocks: dict[str, Callable[..., Any]], variables: dict[str, Any]
+    ) -> list[str]:
+        """Run a compiled template; its text in parts."""
+        blocks = {name: partial(block, environment=self) for name, block in blocks.items()}
         context = new_context(self, None, blocks, variables, globals=self.globals)  # type: ignore[arg-type]  # as Jinja takes it
         parts: list[str] = []
-        for piece in program.root(context, environment=self):
+        for piece in root(context, environment=self):
             if isinstance(piece, tuple):
                 parts += piece
                 self.left -= ELEMENT * len(piece)
@@ -535,8 +534,11 @@ class Runtime(filters.Operations):
 
     def _bind_filter(self, name: str, apply: Callable[..., Any]) -> Callable[..., Any]:
         not_safe = name in filters.NOT_SAFE
+        method = getattr(apply, "method", None)
 
         def bound(*args: Any, **kwargs: Any) -> Any:
+            if method is not None and len(args) == 1 and type(args[0]) is Text and not kwargs:
+                return method(self, args[0])
             self.spend()
             if not_safe:
                 self._no_operand(args[0])
