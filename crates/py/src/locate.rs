@@ -192,6 +192,9 @@ fn columns<N: Send>(
     let mut given = text.places();
     run(py, text.text.len(), Threads::ALL, |_| {
         let (mut ids, mut places) = (Vec::new(), Vec::new());
+        // What is not written takes no memory; vectors that grow are copied, and leave holes.
+        let likely = text.text.len() / 3;
+        ids.try_reserve(likely).and_then(|()| places.try_reserve(2 * likely)).map_err(|_| Error::memory())?;
         tokenizer.locate_trusted(&text.text, trusted, |id, place| {
             ids.try_reserve(1).and_then(|()| places.try_reserve(2)).map_err(|_| Error::memory())?;
             ids.push(i64::from(id));
