@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import bytepair as bp
 
 TEXTS = ("low", "slower lowest", "It's 1234 é日本 ", "aaaa" * 40, "lower low\n" * 30, "")
+BATCH = ["slower lowest " * 600] * 9
+"""Enough for several threads, which stay for the next call."""
 
 SECONDS_TO_HANG = 60
 
@@ -39,7 +41,11 @@ def _expected() -> list[tuple[Callable[[], Any], Any]]:
             lambda: tok.fit(text, 3),
         ]
 
+    def on_threads(tok: bp.Tokenizer) -> Callable[[], Any]:
+        return lambda: tok.encode_batch(BATCH, threads=3)
+
     calls = [call for tok in tokenizers().values() for text in TEXTS for call in of(tok, text)]
+    calls += [on_threads(tok) for tok in tokenizers().values()]
     return [(call, call()) for call in calls]
 
 
@@ -103,7 +109,7 @@ def forks(number: int, *, threads: int = 4, seed: int = 0) -> int:
     try:
         drawn = random.Random(seed)
         for _ in range(number):
-            some = drawn.choices(expected, k=5)
+            some = [*drawn.choices(expected, k=4), drawn.choice(expected[-len(tokenizers()) :])]
             child = os.fork()
             if child == 0:
                 # The exit code tells, whatever is raised.

@@ -19,6 +19,7 @@ mod eight_bytes;
 pub mod encode;
 pub mod error;
 pub mod files;
+mod helpers;
 pub mod interrupt;
 mod large_pages;
 pub mod memory;

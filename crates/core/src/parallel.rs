@@ -1,18 +1,13 @@
-//! Work on scoped threads, which live no longer than one call, so that a forked child never meets a dead pool.
+//! Work on several threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::interrupt::{TICK, Team};
-use crate::memory;
+use crate::helpers::on_threads;
 
 /// The most threads that are ever started.
 const MOST_THREADS: usize = 256;
-
-/// The stack of a thread, and what it needs at once.
-const BYTES_OF_A_THREAD: usize = 4 << 20;
 
 /// The number of threads to use: at most `threads`, or by default as many as this process may run at once.
 #[must_use]
@@ -57,34 +52,4 @@ pub fn fold<S: Send>(
         states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
     });
     states.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Calls `worker` on up to `count` threads, of which the calling one is the first.
-fn on_threads(count: usize, worker: &(dyn Fn() + Sync)) {
-    let team = Team::of_this_thread();
-    let (working, none_works) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        let spawn = |_| {
-            // Where the system has no memory for a thread that it started, it ends the process.
-            memory::probe(BYTES_OF_A_THREAD).ok()?;
-            let (team, working) = (team.of_a_helper(), working.clone());
-            let work = move || {
-                let _working = working;
-                let _stop = team.stop_on_panic();
-                team.work(worker);
-            };
-            thread::Builder::new().spawn_scoped(scope, work).ok()
-        };
-        // The others do what a thread that cannot be started would have done.
-        let workers: Vec<_> = (1..count).map_while(spawn).collect();
-        let _stop = team.stop_on_panic();
-        team.work(worker);
-        drop(working);
-        while none_works.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-            team.ask();
-        }
-        for worker in workers {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        }
-    });
 }
