@@ -24,6 +24,8 @@ from bytepair.model.steps import parse_step
 
 _STAGES = {"normalizer", "pre_tokenizer", "post_processor", "decoder", "model"}
 _KEYS = {"version", "truncation", "padding", "added_tokens"} | _STAGES
+_FLAGS = AddedToken._fields[2:]
+_KEYS_OF_ADDED = frozenset(AddedToken._fields)
 
 
 def looks_like(table: Json) -> bool:
@@ -245,17 +247,18 @@ def _read_bpe(model: Mapping[str, Json], added: Mapping[str, int]) -> Columns:
 
 
 def _read_added(token: Json, pointer: str) -> AddedToken:
-    flags = ("special", "single_word", "lstrip", "rstrip", "normalized")
     if not isinstance(token, dict) or not isinstance(token.get("content"), str) or type(token.get("id")) is not int:
         raise FormatError(f"{shown(token)} is not an added token", pointer=pointer)
-    for key in token.keys() - {"id", "content", *flags}:
+    if not token.keys() <= _KEYS_OF_ADDED:
+        key = min(token.keys() - _KEYS_OF_ADDED)
         raise unsupported(key, f"{pointer}/{key}")
-    for flag in flags:
-        if type(token.get(flag, False)) is not bool:
-            raise FormatError(f"{flag} is {shown(token[flag])}, not true or false", pointer=f"{pointer}/{flag}")
+    flags = [token.get(flag, False) for flag in _FLAGS]
+    for flag, value in zip(_FLAGS, flags, strict=True):
+        if type(value) is not bool:
+            raise FormatError(f"{flag} is {shown(value)}, not true or false", pointer=f"{pointer}/{flag}")
     if not 0 <= token["id"] < MOST_IDS:
         raise FormatError(f"the id is {shown(token['id'])}", pointer=f"{pointer}/id")
-    return AddedToken(token["content"], token["id"], **{flag: token.get(flag, False) for flag in flags})
+    return AddedToken(token["content"], token["id"], *flags)
 
 
 def write(spec: TokenizerSpec) -> bytes:

@@ -56,6 +56,11 @@ impl ByToken {
 
     /// The bytes of a token.
     pub(crate) fn bytes<'a>(&self, token: &'a [u8]) -> Cow<'a, [u8]> {
+        let names_byte = self.byte_fallback && token.first() == Some(&b'<');
+        let stays = || !names_byte && !self.replacements.iter().any(|replace| replace.may_match(token));
+        if self.pieces.is_none() && stays() {
+            return Cow::Borrowed(token);
+        }
         let Ok(text) = std::str::from_utf8(token) else { return Cow::Borrowed(token) };
         if let Some(pieces) = &self.pieces {
             return pieces.bytes(text);

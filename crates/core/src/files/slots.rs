@@ -68,8 +68,8 @@ impl Slots {
 
     /// The place in a slot; of an empty one a place that no item has.
     #[inline]
-    pub(super) fn place(&self, slot: usize) -> usize {
-        self.0[slot] as u32 as usize
+    pub(super) fn place(&self, slot: usize) -> u32 {
+        self.0[slot] as u32
     }
 
     #[inline]

@@ -70,6 +70,19 @@ impl Texts {
         &self.text[start..end]
     }
 
+    /// Asks for where text number `place` is; [`Texts::prepare_text`] then for the text.
+    #[inline]
+    pub(crate) fn prepare(&self, place: u32) {
+        prefetch(&self.ends, place as usize);
+    }
+
+    /// Asks for a text.
+    #[inline]
+    pub(crate) fn prepare_text(&self, place: u32) {
+        let end = self.ends.get(place as usize).map_or(0, |&end| end as usize);
+        prefetch(self.text.as_bytes(), end.saturating_sub(1));
+    }
+
     /// The texts in order.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
@@ -124,11 +137,10 @@ impl TextTable {
         let hashes = texts.clone().map(|text| hash(text.as_bytes()));
         let slots: Vec<(u64, usize)> = hashes.map(|hash| (hash, self.slots.prepare(hash))).collect();
         for &(_, slot) in &slots {
-            prefetch(&self.texts.ends, self.slots.place(slot));
+            self.texts.prepare(self.slots.place(slot));
         }
         for &(_, slot) in &slots {
-            let end = self.texts.ends.get(self.slots.place(slot)).map_or(0, |&end| end as usize);
-            prefetch(self.texts.text.as_bytes(), end.saturating_sub(1));
+            self.texts.prepare_text(self.slots.place(slot));
         }
         found.extend(texts.zip(&slots).map(|(text, &(hash, _))| self.find(hash, text)));
     }

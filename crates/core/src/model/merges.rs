@@ -2,6 +2,7 @@
 
 use super::token_table::{MOST_TOKENS, NONE, TokenTable, format};
 use crate::error::Result;
+use crate::prefetch::prefetch;
 
 const SYMBOL_BITS: u32 = MOST_TOKENS.trailing_zeros();
 const RANK_BITS: u32 = 64 - 2 * SYMBOL_BITS;
@@ -56,7 +57,14 @@ impl Pairs {
                     let what = || format!("merge {rank} ({left}, {right}) names id {id}, which is not a token");
                     table.index_of_id(id).ok_or_else(|| format(what()))
                 };
-                let (left, right) = (index(left)?, index(right)?);
+                pairs.parts.push((index(left)?, index(right)?));
+            }
+            let parts = &pairs.parts[chunk * TOGETHER..];
+            table.prepare(parts.iter().flat_map(|&(left, right)| [left, right]));
+            for &(left, right) in parts {
+                pairs.prepare(left, right);
+            }
+            for (rank, &(left, right)) in (chunk * TOGETHER..).zip(parts) {
                 let (before, after) = (table.text(left), table.text(right));
                 let Some(after) = after.get(prefix..).filter(|after| !after.is_empty() && !before.is_empty()) else {
                     let what = format!("merge {rank} of {before:?} and {after:?} adds nothing to a token");
@@ -65,7 +73,6 @@ impl Pairs {
                 joined.push_str(before);
                 joined.push_str(after);
                 ends.push(joined.len());
-                pairs.parts.push((left, right));
             }
             found.clear();
             table.indices_of(ends.windows(2).map(|ends| &joined[ends[0]..ends[1]]), &mut found);
@@ -120,6 +127,14 @@ impl Pairs {
         self.seen[word] |= 1 << bit;
         let slot = self.slot(key);
         self.slots[slot] = key << RANK_BITS | u64::from(rank);
+    }
+
+    /// Asks for the memory that entering a pair needs.
+    #[inline]
+    fn prepare(&self, left: u32, right: u32) {
+        let key = key(left, right);
+        prefetch(&self.seen, self.seen_at(key).0);
+        prefetch(&self.slots, (key.wrapping_mul(SPREAD) >> self.shift) as usize);
     }
 
     /// The slot of this pair, or the free one where it belongs.

@@ -61,6 +61,12 @@ impl TokenTable {
         self.texts.texts().get(index)
     }
 
+    /// Asks for the texts of tokens: many at once come sooner than each alone.
+    pub(super) fn prepare(&self, indices: impl Iterator<Item = u32> + Clone) {
+        indices.clone().for_each(|index| self.texts.texts().prepare(index));
+        indices.for_each(|index| self.texts.texts().prepare_text(index));
+    }
+
     /// The id of token `index`.
     #[inline]
     pub(super) fn id(&self, index: u32) -> u32 {

@@ -14,6 +14,9 @@ use crate::split::matches::{Matches, StatedPattern};
 /// The most bytes that a step may insert in one place. Published tokenizers insert a few; more would make texts of any length.
 const MOST_CONTENT: usize = 1024;
 
+/// Texts of so many bytes, such as tokens, are searched for a text without more ado.
+const SHORT: usize = 256;
+
 /// Refuses an insertion that is too long.
 pub(crate) fn check_content(content: &str) -> Result<()> {
     if content.len() <= MOST_CONTENT {
@@ -240,8 +243,24 @@ impl Replace {
         beginning.edge(left)
     }
 
+    /// Whether there can be a match in a text, by its first byte alone.
+    pub(crate) fn may_match(&self, text: &[u8]) -> bool {
+        self.matches.text().and_then(<[u8]>::first).is_none_or(|&byte| memchr::memchr(byte, text).is_some())
+    }
+
     /// The text with all matches replaced, which has at most `most` bytes; None if nothing is.
     pub(crate) fn replaced(&self, text: &str, most: usize) -> Result<Option<String>> {
+        if text.len() <= SHORT
+            && let Some(pattern) = self.matches.text().and_then(|text| std::str::from_utf8(text).ok())
+        {
+            if !text.contains(pattern) {
+                return Ok(None);
+            }
+            let new = text.replace(pattern, &self.content);
+            if new.len() <= most {
+                return Ok(Some(new));
+            }
+        }
         let mut edit = Edit::new(text, None, most).asking();
         self.run(&mut edit)?;
         edit.check()?;
