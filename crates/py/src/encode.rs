@@ -1,8 +1,10 @@
 //! Texts -> ids: one text, a batch, and the pieces of a text.
 
+use bytepair_core::memory::Room;
 use bytepair_core::model::Random;
-use bytepair_core::pipeline::{Batch, Draw, Gather, Run, Span};
+use bytepair_core::pipeline::{Batch, Draw, Gather, Run, Span, Taker};
 use bytepair_core::segment::Policy;
+use bytepair_core::{Error, Kind};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -179,9 +181,13 @@ impl CoreTokenizer {
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (ids, ends) = self.flat_batch(py, texts, special, added, errors, threads)?;
-        let mut start = 0;
-        list(py, ends, |end| self.list(py, &ids[std::mem::replace(&mut start, end)..end]))
+        let policy = OwnedPolicy::new(&self.inner, special, added)?;
+        let mut rows = Rows { tokenizer: self, lists: Vec::new(), raised: None };
+        let encoded = with_batch(py, texts, errors, threads, |batch, run| {
+            self.inner.encode_batch_for(batch, policy.borrowed(), run, &mut rows)
+        });
+        rows.raised.map_or(encoded, Err)?;
+        list(py, rows.lists, |row| Ok(row.into_bound(py)))
     }
 
     /// The pieces of a text, in which merges happen, with added tokens as pieces of their own; options as `encode`.
@@ -208,6 +214,35 @@ impl CoreTokenizer {
         let text = utf8(text, errors)?;
         let pieces = run(py, text.len(), Threads::ONE, |_| self.inner.pieces(&text, policy.borrowed()))?;
         list(py, pieces, |piece| string(py, &piece))
+    }
+}
+
+/// The lists of a batch, made while helpers encode: Python lets one thread alone make them.
+struct Rows<'a> {
+    tokenizer: &'a CoreTokenizer,
+    lists: Vec<Py<PyList>>,
+    raised: Option<PyErr>,
+}
+
+impl Taker for Rows<'_> {
+    fn take(&mut self, ids: &[u32], ends: &[usize]) -> bytepair_core::Result<()> {
+        self.lists.room(ends.len())?;
+        let mut start = 0;
+        let made = Python::attach(|py| {
+            ends.iter().try_for_each(|&end| {
+                let row = &ids[std::mem::replace(&mut start, end)..end];
+                self.lists.push(self.tokenizer.list(py, row)?.unbind());
+                Ok(())
+            })
+        });
+        made.map_err(|error| {
+            self.raised = Some(error);
+            Error::new(Kind::Interrupted, "a list could not be made")
+        })
+    }
+
+    fn begin_again(&mut self) {
+        self.lists.clear();
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use crate::encode::{Count, Sink};
 use crate::error::{Error, Kind, Result};
@@ -67,6 +68,10 @@ impl<'a> Batch<'a> {
     fn bytes(&self, row: usize) -> usize {
         self.row(row).iter().map(|span| span.text().len()).sum()
     }
+
+    fn total(&self) -> usize {
+        (0..self.len()).map(|row| self.bytes(row)).sum()
+    }
 }
 
 /// How a call is run.
@@ -96,6 +101,11 @@ pub trait Gather: Sink + Default + Send {
     /// # Errors
     /// `Memory`.
     fn absorb(&mut self, other: &mut Self) -> Result<()>;
+    /// Hands out the first `total` of what it was given, and keeps the rest.
+    #[must_use]
+    fn hand_out(&mut self, total: usize) -> Self;
+    /// The ids, if it keeps them.
+    fn ids(&self) -> &[u32];
     /// Gathers one text, cut for several threads if it is long. Compiled in this crate, and so for speed.
     ///
     /// # Errors
@@ -127,6 +137,15 @@ impl Gather for Vec<u32> {
         Ok(())
     }
 
+    fn hand_out(&mut self, total: usize) -> Self {
+        let rest = self.split_off(total);
+        std::mem::replace(self, rest)
+    }
+
+    fn ids(&self) -> &[u32] {
+        self
+    }
+
     fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self> {
         tokenizer.encode_whole(spans, policy, run)
     }
@@ -148,6 +167,15 @@ impl Gather for Count {
         Ok(())
     }
 
+    fn hand_out(&mut self, total: usize) -> Self {
+        self.0 -= total as u64;
+        Self(total as u64)
+    }
+
+    fn ids(&self) -> &[u32] {
+        &[]
+    }
+
     fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self> {
         tokenizer.encode_whole(spans, policy, run)
     }
@@ -162,6 +190,13 @@ impl Gather for Count {
 struct Portions {
     group: usize,
     part: usize,
+}
+
+impl Portions {
+    /// Of a batch of so many bytes.
+    fn of(bytes: usize, threads: usize) -> Self {
+        Self { group: (bytes / (threads * 8)).clamp(LEAST_PORTION, PORTION), part: PORTION }
+    }
 }
 
 /// The unit of work of a worker.
@@ -188,6 +223,35 @@ pub(super) struct Chunk<S> {
     ends: Vec<usize>,
 }
 
+/// Takes texts that are done, while others are encoded.
+pub trait Taker: Send {
+    /// The ids of the next texts, one text after another, and where those of each end. The calling thread calls it.
+    ///
+    /// # Errors
+    /// What ends the call.
+    fn take(&mut self, ids: &[u32], ends: &[usize]) -> Result<()>;
+
+    /// All texts come again, from the first one on.
+    fn begin_again(&mut self);
+}
+
+/// What a call on several threads is about.
+struct Call<'a> {
+    batch: &'a Batch<'a>,
+    policy: Policy<'a>,
+    run: Run<'a>,
+    threads: usize,
+    /// Without one the result is a whole.
+    taker: Option<Mutex<&'a mut dyn Taker>>,
+}
+
+impl Call<'_> {
+    /// Has the taker take some texts.
+    fn give<S: Gather>(&self, chunk: &Chunk<S>) -> Result<()> {
+        self.taker.as_ref().map_or(Ok(()), |taker| lock(taker).take(chunk.sink.ids(), &chunk.ends))
+    }
+}
+
 /// Puts chunks in order.
 #[derive(Default)]
 struct Gathered<S> {
@@ -208,6 +272,12 @@ impl<S: Gather> Gathered<S> {
             self.append(&mut chunk)?;
         }
         Ok(())
+    }
+
+    /// Hands out the texts that are done.
+    fn done(&mut self) -> Option<Chunk<S>> {
+        let &end = self.whole.ends.last()?;
+        Some(Chunk { sink: self.whole.sink.hand_out(end), ends: std::mem::take(&mut self.whole.ends) })
     }
 
     fn append(&mut self, chunk: &mut Chunk<S>) -> Result<()> {
@@ -284,8 +354,24 @@ impl Tokenizer {
         Ok(ends.into_iter().map(|end| (end - std::mem::replace(&mut before, end)) as u64).collect())
     }
 
+    /// As [`Tokenizer::encode_batch`], for a taker, which takes texts while helpers encode others.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::encode_batch`], and those of the taker.
+    pub fn encode_batch_for(&self, batch: &Batch, policy: Policy, run: Run, taker: &mut dyn Taker) -> Result<()> {
+        let bytes = batch.total();
+        let threads = run.threads(bytes, batch.len());
+        if threads == 1 {
+            let (ids, ends) = self.encode_batch(batch, policy, run)?;
+            return taker.take(&ids, &ends);
+        }
+        let call = Call { batch, policy, run, threads, taker: Some(Mutex::new(taker)) };
+        let rest = self.gather_on::<Vec<u32>>(&call, bytes, Portions::of(bytes, threads))?;
+        call.give(&rest)
+    }
+
     pub(super) fn gather<S: Gather>(&self, batch: &Batch, policy: Policy, run: Run) -> Result<Chunk<S>> {
-        let bytes: usize = (0..batch.len()).map(|row| batch.bytes(row)).sum();
+        let bytes = batch.total();
         let threads = run.threads(bytes, batch.len());
         if threads == 1 {
             let mut whole = Chunk::<S>::default();
@@ -293,24 +379,19 @@ impl Tokenizer {
             self.encode_rows(batch, 0..batch.len(), policy, run, &mut whole)?;
             return Ok(whole);
         }
-        let portions = Portions { group: (bytes / (threads * 8)).clamp(LEAST_PORTION, PORTION), part: PORTION };
-        self.gather_on(threads, batch, policy, run, bytes, portions)
+        self.gather_on(&Call { batch, policy, run, threads, taker: None }, bytes, Portions::of(bytes, threads))
     }
 
-    fn gather_on<S: Gather>(
-        &self,
-        threads: usize,
-        batch: &Batch,
-        policy: Policy,
-        run: Run,
-        bytes: usize,
-        portions: Portions,
-    ) -> Result<Chunk<S>> {
+    /// What no taker took.
+    fn gather_on<S: Gather>(&self, call: &Call, bytes: usize, portions: Portions) -> Result<Chunk<S>> {
+        let &Call { batch, policy, run, .. } = call;
         let work = |portions| {
             let mut whole = Chunk::<S>::default();
-            whole.sink.expect(bytes);
+            if call.taker.is_none() {
+                whole.sink.expect(bytes);
+            }
             let (tasks, longs) = self.tasks(batch, policy, portions);
-            self.work(batch, &tasks, &longs, policy, run, threads, whole)
+            self.work(call, &tasks, &longs, whole)
         };
         let (row, fault) = match work(portions) {
             Ok(whole) => return Ok(whole),
@@ -322,6 +403,9 @@ impl Tokenizer {
         }
         // An error in a part may be due to the cut, or not be the first error in the text.
         self.encode_rows(batch, row..row + 1, policy, run, &mut Chunk::<Count>::default())?;
+        if let Some(taker) = &call.taker {
+            lock(taker).begin_again();
+        }
         work(Portions { part: usize::MAX, ..portions }).map_err(|fault| match *fault {
             (row, Fault::Error { error, .. }) => error.row(row),
             (row, Fault::Cut) => Error::new(Kind::Encode, "a scan did not end where its text does").row(row),
@@ -367,17 +451,15 @@ impl Tokenizer {
     }
 
     /// Runs the tasks; returns the error in the first faulty text, and the number of that text.
-    #[allow(clippy::too_many_arguments, reason = "what a call consists of")]
     fn work<S: Gather>(
         &self,
-        batch: &Batch,
+        call: &Call,
         tasks: &[Task],
         longs: &[Vec<Part>],
-        policy: Policy,
-        run: Run,
-        threads: usize,
         whole: Chunk<S>,
     ) -> std::result::Result<Chunk<S>, Box<(usize, Fault)>> {
+        let &Call { batch, policy, run, threads, .. } = call;
+        let caller = thread::current().id();
         // The largest first, so that none is left at the end; those of usual size in order, for their results wait.
         let size = |task: &Task| match task {
             Task::Rows(rows) if rows.len() == 1 => batch.bytes(rows.start) / (4 * PORTION),
@@ -408,12 +490,16 @@ impl Tokenizer {
                     encoded.map_err(|fault| (*row, fault))
                 }
             };
-            let taken = match done {
-                Ok(()) => lock(&gathered)
-                    .take(number, chunk)
-                    .map_err(|error| (tasks[number].row(), Fault::Error { error, cut: false })),
-                Err(fault) => Err(fault),
+            let mut give = || {
+                lock(&gathered).take(number, chunk)?;
+                if call.taker.is_none() || thread::current().id() != caller {
+                    return Ok(());
+                }
+                let done = lock(&gathered).done();
+                done.map_or(Ok(()), |done| call.give(&done))
             };
+            let taken =
+                done.and_then(|()| give().map_err(|error| (tasks[number].row(), Fault::Error { error, cut: false })));
             match taken {
                 Ok(()) => {}
                 Err((row, found)) => {
@@ -512,13 +598,38 @@ mod tests {
         .unwrap()
     }
 
+    /// Takes texts, so many times at most.
+    struct Rows {
+        ids: Vec<u32>,
+        ends: Vec<usize>,
+        calls: usize,
+        most: usize,
+    }
+
+    impl Taker for Rows {
+        fn take(&mut self, ids: &[u32], ends: &[usize]) -> Result<()> {
+            if self.calls == self.most {
+                return Err(Error::new(Kind::Interrupted, "enough"));
+            }
+            self.calls += 1;
+            self.ends.extend(ends.iter().map(|end| self.ids.len() + end));
+            self.ids.extend_from_slice(ids);
+            Ok(())
+        }
+
+        fn begin_again(&mut self) {
+            self.ids.clear();
+            self.ends.clear();
+        }
+    }
+
     #[test]
     fn threads_and_cuts_change_neither_ids_nor_errors() {
         let words = [
             " abc", "bcde", " ", "\n\n", "word", " word ", "é世界", "<s>", " <m>  ", "<n> ", "12345", "'ll", "!?", "Q",
             "   x",
         ];
-        let mut seed = 3_u64;
+        let (mut seed, mut gaps) = (3_u64, 0);
         let mut random = |below: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (seed >> 33) as usize % below
@@ -545,14 +656,35 @@ mod tests {
                 let expected = tokenizer.encode_batch(&batch, policy, one);
                 for (threads, part) in [(2, 16), (3, 64), (7, 300)] {
                     let portions = Portions { group: 24, part };
-                    let found = tokenizer.gather_on::<Vec<u32>>(threads, &batch, policy, one, 0, portions);
+                    let mut call = Call { batch: &batch, policy, run: one, threads, taker: None };
+                    let found = tokenizer.gather_on::<Vec<u32>>(&call, 0, portions);
                     assert_eq!(found.map(|found| (found.sink, found.ends)), expected, "{patterns:?} {texts:?}");
-                    let counted = tokenizer.gather_on::<Count>(threads, &batch, policy, one, 0, portions);
+                    let counted = tokenizer.gather_on::<Count>(&call, 0, portions);
                     let ends = expected.clone().map(|(_, ends)| ends);
                     assert_eq!(counted.map(|found| found.ends), ends);
+
+                    let mut rows = Rows { ids: Vec::new(), ends: Vec::new(), calls: 0, most: usize::MAX };
+                    call.taker = Some(Mutex::new(&mut rows));
+                    let rest = tokenizer.gather_on::<Vec<u32>>(&call, 0, portions);
+                    let taken = rest.and_then(|rest| call.give(&rest)).map(|()| (rows.ids, rows.ends));
+                    assert_eq!(taken, expected, "{patterns:?} {texts:?}");
+                    gaps += usize::from(rows.calls > 2);
                 }
                 assert_eq!(tokenizer.encode_batch(&batch, policy, Run { threads: Some(2), stop: None }), expected);
             }
+        }
+        assert!(gaps > 20, "texts are taken while others are encoded: {gaps}");
+    }
+
+    #[test]
+    fn an_error_of_the_taker_ends_the_call() {
+        let (tokenizer, text) = (tokenizer(&[names::GPT2]), " abc".repeat(5_000));
+        let batch = Batch::of_single(vec![Span::Text(&text); 100]);
+        for (threads, most) in [(1, 0), (2, 0), (2, 3)] {
+            let mut rows = Rows { ids: Vec::new(), ends: Vec::new(), calls: 0, most };
+            let run = Run { threads: Some(threads), stop: None };
+            let error = tokenizer.encode_batch_for(&batch, Policy::default(), run, &mut rows).unwrap_err();
+            assert_eq!((error.kind, rows.calls), (Kind::Interrupted, most));
         }
     }
 

@@ -13,7 +13,7 @@ pub mod study;
 mod text_stream;
 mod tokenizer;
 
-pub use self::batch::{Batch, Gather, Run};
+pub use self::batch::{Batch, Gather, Run, Taker};
 pub(crate) use self::cuts::Cuts;
 pub use self::each::{Each, Frame};
 pub use self::encode_stream::EncodeStream;
