@@ -279,10 +279,13 @@ def test_a_generation_block_is_a_scope_and_may_hold_loops() -> None:
     assert [(rendered.text[span.start : span.end], span.generated) for span in rendered.spans] == [("1aout!", True)]
 
 
-def test_a_break_cannot_leave_a_generation_block() -> None:
-    body = "{% generation %}{% if true %}{% break %}{% endif %}{% endgeneration %}"
+@pytest.mark.parametrize(
+    "body", ["{% if true %}{% break %}{% endif %}", "{% for x in [] %}{% else %}{% continue %}{% endfor %}"]
+)
+def test_a_break_cannot_leave_a_generation_block(body: str) -> None:
+    source = "{% for message in messages %}{% generation %}" + body + "{% endgeneration %}{% endfor %}"
     with pytest.raises(TemplateError, match="cannot leave a generation block"):
-        render([{"role": "user"}], "{% for message in messages %}" + body + "{% endfor %}")
+        render([{"role": "user"}], source)
 
 
 def test_a_printed_sum_is_that_of_its_parts() -> None:

@@ -121,6 +121,9 @@ fn help(mut job: Job) {
     let (sender, jobs) = mpsc::channel();
     loop {
         job.work();
+        if addresses_are_limited() {
+            return;
+        }
         // Before the job goes: whoever waits for it may need a helper at once.
         for_helpers().helpers.push((number, sender.clone()));
         drop(job);
@@ -145,6 +148,19 @@ impl Job {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(work)) {
             *self.panicked.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
+    }
+}
+
+/// Whether the process may have so many addresses only (`ulimit -v`). Of these the heap of a thread that waits would keep 64
+/// MB from other threads, which can have it when the thread has ended.
+fn addresses_are_limited() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        false
     }
 }
 

@@ -85,10 +85,10 @@ def is_generation(block: nodes.CallBlock) -> bool:
     return isinstance(called, nodes.EnvironmentAttribute) and called.name == "generation"
 
 
-def _jumps_out(block: nodes.Node) -> bool:
-    """Whether a ``{% break %}`` or ``{% continue %}`` of a loop around a block is in it."""
-    inner = (child for child in block.iter_child_nodes() if not isinstance(child, nodes.For))
-    return any(isinstance(child, nodes.Break | nodes.Continue) or _jumps_out(child) for child in inner)
+def _jumps_out(node: nodes.Node) -> bool:
+    """Whether a ``{% break %}`` or ``{% continue %}`` in a block, or in the ``else`` of a loop, leaves the block."""
+    children = node.else_ if isinstance(node, nodes.For) else node.iter_child_nodes()
+    return any(isinstance(child, nodes.Break | nodes.Continue) or _jumps_out(child) for child in children)
 
 
 _OF_DICTS = frozenset(dir(dict))

@@ -272,7 +272,7 @@ class Runtime(filters.Operations):
                 runs += len(value._runs)
             elif type(value) is not str:
                 return self.show(self.added(values))
-        self.spend(RUN * runs)
+        self.spend(RUN * (runs + len(values)))
         return values
 
     def chain(self, values: Iterable[Any]) -> str:
