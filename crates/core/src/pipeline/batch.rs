@@ -102,8 +102,10 @@ pub trait Gather: Sink + Default + Send {
     /// `Memory`.
     fn absorb(&mut self, other: &mut Self) -> Result<()>;
     /// Hands out the first `total` of what it was given, and keeps the rest.
-    #[must_use]
-    fn hand_out(&mut self, total: usize) -> Self;
+    ///
+    /// # Errors
+    /// `Memory`.
+    fn hand_out(&mut self, total: usize) -> Result<Self>;
     /// The ids, if it keeps them.
     fn ids(&self) -> &[u32];
     /// Gathers one text, cut for several threads if it is long. Compiled in this crate, and so for speed.
@@ -137,9 +139,12 @@ impl Gather for Vec<u32> {
         Ok(())
     }
 
-    fn hand_out(&mut self, total: usize) -> Self {
-        let rest = self.split_off(total);
-        std::mem::replace(self, rest)
+    fn hand_out(&mut self, total: usize) -> Result<Self> {
+        let mut rest = Self::new();
+        rest.room(self.len() - total)?;
+        rest.extend_from_slice(&self[total..]);
+        self.truncate(total);
+        Ok(std::mem::replace(self, rest))
     }
 
     fn ids(&self) -> &[u32] {
@@ -167,9 +172,9 @@ impl Gather for Count {
         Ok(())
     }
 
-    fn hand_out(&mut self, total: usize) -> Self {
+    fn hand_out(&mut self, total: usize) -> Result<Self> {
         self.0 -= total as u64;
-        Self(total as u64)
+        Ok(Self(total as u64))
     }
 
     fn ids(&self) -> &[u32] {
@@ -275,9 +280,9 @@ impl<S: Gather> Gathered<S> {
     }
 
     /// Hands out the texts that are done.
-    fn done(&mut self) -> Option<Chunk<S>> {
-        let &end = self.whole.ends.last()?;
-        Some(Chunk { sink: self.whole.sink.hand_out(end), ends: std::mem::take(&mut self.whole.ends) })
+    fn done(&mut self) -> Result<Chunk<S>> {
+        let Some(&end) = self.whole.ends.last() else { return Ok(Chunk::default()) };
+        Ok(Chunk { sink: self.whole.sink.hand_out(end)?, ends: std::mem::take(&mut self.whole.ends) })
     }
 
     fn append(&mut self, chunk: &mut Chunk<S>) -> Result<()> {
@@ -495,8 +500,8 @@ impl Tokenizer {
                 if call.taker.is_none() || thread::current().id() != caller {
                     return Ok(());
                 }
-                let done = lock(&gathered).done();
-                done.map_or(Ok(()), |done| call.give(&done))
+                let done = lock(&gathered).done()?;
+                if done.ends.is_empty() { Ok(()) } else { call.give(&done) }
             };
             let taken =
                 done.and_then(|()| give().map_err(|error| (tasks[number].row(), Fault::Error { error, cut: false })));
