@@ -198,7 +198,7 @@ struct Portions {
 }
 
 impl Portions {
-    /// Of a batch of so many bytes.
+    /// The portions of a batch of so many bytes.
     fn of(bytes: usize, threads: usize) -> Self {
         Self { group: (bytes / (threads * 8)).clamp(LEAST_PORTION, PORTION), part: PORTION }
     }
@@ -233,14 +233,14 @@ pub trait Taker: Send {
     /// The ids of the next texts, one text after another, and where those of each end. The calling thread calls it.
     ///
     /// # Errors
-    /// What ends the call.
+    /// An error of its own, which ends the call.
     fn take(&mut self, ids: &[u32], ends: &[usize]) -> Result<()>;
 
     /// All texts come again, from the first one on.
     fn begin_again(&mut self);
 }
 
-/// What a call on several threads is about.
+/// A call on several threads.
 struct Call<'a> {
     batch: &'a Batch<'a>,
     policy: Policy<'a>,
@@ -387,7 +387,7 @@ impl Tokenizer {
         self.gather_on(&Call { batch, policy, run, threads, taker: None }, bytes, Portions::of(bytes, threads))
     }
 
-    /// What no taker took.
+    /// The ids that no taker took.
     fn gather_on<S: Gather>(&self, call: &Call, bytes: usize, portions: Portions) -> Result<Chunk<S>> {
         let &Call { batch, policy, run, .. } = call;
         let work = |portions| {
