@@ -167,6 +167,11 @@ impl Normalizer {
         }
     }
 
+    /// Whether control characters are removed, so that what is behind one comes to its place.
+    pub(crate) fn removes_controls(&self) -> bool {
+        matches!(self, Self::Bert(bert) if bert.clean_text)
+    }
+
     /// Whether the edge between two characters depends on no others.
     pub(crate) fn is_of_pairs(&self) -> bool {
         match self {

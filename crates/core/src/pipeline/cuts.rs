@@ -36,8 +36,10 @@ pub(crate) struct Cuts<'t> {
     apart: bool,
     /// Whether the neighbours of added tokens decide if they are found, and their extent.
     minds_context: bool,
-    /// The bits of the characters that matter in an entry of the memo.
-    mask: u32,
+    /// Whether it depends on characters of ASCII behind them how two of ASCII meet.
+    looks_ahead: bool,
+    /// Whether it does so where the second one is a control character, which is removed.
+    removes_controls: bool,
     /// Whether two characters alone decide how they meet.
     is_of_pairs: bool,
     /// Whether two characters of normalized text alone decide if a piece ends between them.
@@ -57,6 +59,9 @@ pub(crate) struct Memo {
     /// 21 on, and the answer above.
     pairs: Box<[AtomicU64]>,
 }
+
+/// The characters of the right part in the key of an entry for ASCII.
+const IN_KEY: usize = 3;
 
 /// The bits of four characters of ASCII that are always 0: that an entry is set, and its answer.
 const KNOWN: u32 = 1 << 31;
@@ -98,9 +103,13 @@ impl<'t> Cuts<'t> {
         let (original, normalized) = (segmenter.matcher(policy), segmenter.normalized_matcher(policy));
         let minds_context = [original, normalized].into_iter().flatten().any(Matcher::minds_context);
         let apart = minds_context || segmenter.minds_start();
-        let looks_ahead = segmenter.steps().normalizers.iter().any(Normalizer::looks_ahead);
-        let mask = if looks_ahead { u32::MAX } else { 0xFFFF };
         let Steps { normalizers, pre_tokenizers, patterns, .. } = segmenter.steps();
+        let removes_controls = normalizers.iter().any(Normalizer::removes_controls);
+        // What a Replace puts in may be removed in its turn.
+        let looks_ahead = normalizers.iter().any(|normalizer| match normalizer {
+            Normalizer::Replace(_) if removes_controls => true,
+            normalizer => normalizer.looks_ahead(),
+        });
         let is_of_pairs = normalizers.iter().all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
         let makes_pieces = !(patterns.is_empty() && pre_tokenizers.is_empty());
@@ -112,7 +121,8 @@ impl<'t> Cuts<'t> {
             normalized,
             apart,
             minds_context,
-            mask,
+            looks_ahead,
+            removes_controls,
             is_of_pairs,
             decides_by_two,
             makes_pieces,
@@ -235,7 +245,8 @@ impl<'t> Cuts<'t> {
         if let Some(around) = around {
             let key = u32::from_le_bytes(around);
             if key & NOT_ASCII == 0 {
-                let key = key & self.mask;
+                let looks_ahead = self.looks_ahead || self.removes_controls && around[1].is_ascii_control();
+                let key = if looks_ahead { key } else { key & 0xFFFF };
                 let entry = self.tokenizer.memo().of_ascii(key);
                 let known = entry.load(Ordering::Relaxed);
                 let [first, second, third] = ANSWER;
@@ -246,14 +257,14 @@ impl<'t> Cuts<'t> {
                         return meeting;
                     }
                 }
-                let meeting = edge(text, place).map_or(Meeting::Unknown, |edge| self.work_out(edge, asks));
+                let meeting = edge(text, place, IN_KEY).map_or(Meeting::Unknown, |edge| self.work_out(edge, asks));
                 let answer = meeting as u32;
                 let bits = [(answer & 1) * first, (answer >> 1 & 1) * second, (answer >> 2) * third];
                 entry.store(key | KNOWN | bits[0] | bits[1] | bits[2], Ordering::Relaxed);
                 return meeting;
             }
         }
-        let Some(edge) = edge(text, place) else { return Meeting::Unknown };
+        let Some(edge) = edge(text, place, Edge::MOST) else { return Meeting::Unknown };
         if self.is_of_pairs { self.meeting_of_pair(edge, asks) } else { self.work_out(edge, asks) }
     }
 
@@ -374,7 +385,7 @@ impl<'t> Cuts<'t> {
         if self.steps.normalizers.is_empty() {
             return is_near(normalized);
         }
-        match edge(text, place).map_or(Normal::Unknown, |edge| self.normal(edge)) {
+        match edge(text, place, Edge::MOST).map_or(Normal::Unknown, |edge| self.normal(edge)) {
             Normal::Unknown => true,
             Normal::LeftOut(put) => normalized.may_have(put),
             Normal::Edge { edge, .. } => {
@@ -444,10 +455,10 @@ fn last_place(text: &str, range: Range<usize>, is_wanted: impl Fn(usize) -> bool
     })
 }
 
-/// The edge at a place of a text; None at its ends.
-fn edge(text: &str, place: usize) -> Option<Edge> {
+/// The edge at a place of a text, with so many characters of the right part; None at the text's ends.
+fn edge(text: &str, place: usize, ahead: usize) -> Option<Edge> {
     let (before, after) = text.split_at(place);
-    Edge::new(Some(before.chars().next_back()?), after.chars())
+    Edge::new(Some(before.chars().next_back()?), after.chars().take(ahead))
 }
 
 #[cfg(test)]
@@ -465,7 +476,7 @@ pub(crate) mod tests {
     /// Normalizers, pre-tokenizers and patterns.
     type Stages<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str]);
 
-    pub(crate) const ALPHABET: [char; 10] = ['a', 'b', ' ', '.', '1', 'é', '\u{301}', '中', '\n', '\u{2581}'];
+    pub(crate) const ALPHABET: [char; 11] = ['a', 'b', ' ', '.', '1', 'é', '\u{301}', '中', '\n', '\u{2581}', '\u{1}'];
 
     fn tokenizer(normalizers: &[&str], pre_tokenizers: &[&str], patterns: &[&str], flags: u8) -> Tokenizer {
         let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
@@ -540,14 +551,15 @@ pub(crate) mod tests {
         for (number, flags, tokenizer) in tokenizers() {
             let cuts = Cuts::new(&tokenizer, policy);
             let mut found = 0;
-            for text in (0..ALPHABET.len().pow(4))
-                .map(|number| (0..4_u32).map(|place| ALPHABET[number / 10_usize.pow(place) % 10]).collect::<String>())
+            let all = ALPHABET.len();
+            for text in (0..all.pow(4))
+                .map(|number| (0..4_u32).map(|place| ALPHABET[number / all.pow(place) % all]).collect::<String>())
             {
                 let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
                 for &place in &places {
                     for asks in [false, true] {
                         let known = cuts.meeting_at(&text, place, asks);
-                        let worked_out = edge(&text, place).map(|edge| cuts.work_out(edge, asks));
+                        let worked_out = edge(&text, place, Edge::MOST).map(|edge| cuts.work_out(edge, asks));
                         let is_known_already = !asks && known != Meeting::Inside;
                         assert!(Some(known) == worked_out || is_known_already, "{text:?} {place}");
                     }
