@@ -22,6 +22,9 @@ const MOST_TIMES: usize = 32;
 /// So many bytes may be added to any text, however short it is.
 const ALWAYS: usize = 4096;
 
+/// How many origins are made between two looks at whether they are still wanted.
+const AT_ONCE: usize = 256;
+
 /// The most bytes that the steps may make of a text: without a bound, forty steps that double a text would never end.
 pub(crate) fn most_bytes(length: usize) -> usize {
     length.saturating_mul(MOST_TIMES).saturating_add(ALWAYS)
@@ -73,10 +76,17 @@ impl Aligned {
         let mut origins = Vec::new();
         origins.room(text.len())?;
         let mut checks = Checks::default();
-        for (at, character) in text.char_indices() {
+        // As for ASCII first, many at once.
+        for start in (0..text.len()).step_by(AT_ONCE) {
             checks.check()?;
-            let origin = (at as u32, (at + character.len_utf8()) as u32);
-            origins.extend(std::iter::repeat_n(origin, character.len_utf8()));
+            origins.extend((start..text.len().min(start + AT_ONCE)).map(|at| (at as u32, at as u32 + 1)));
+        }
+        if !text.is_ascii() {
+            for (at, character) in text.char_indices().filter(|(_, character)| !character.is_ascii()) {
+                checks.check()?;
+                let end = at + character.len_utf8();
+                origins[at..end].fill((at as u32, end as u32));
+            }
         }
         Ok(Self { original_len: text.len(), text: memory::copy(text)?, origins: Some(origins) })
     }
@@ -345,16 +355,16 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Applies changes in the form of `tokenizers`: a character and 1 if it is inserted, 0 if it takes the place of the
-    /// next one, less if it takes also the place of so many more.
-    pub(crate) fn transform(&mut self, changes: impl Iterator<Item = (char, isize)>) {
+    /// Changes the old text up to `to`, in the form of `tokenizers`: a character and 1 if it is inserted, 0 if it takes the
+    /// place of the next one, less if it takes also the place of so many more.
+    pub(crate) fn transform(&mut self, changes: impl Iterator<Item = (char, isize)>, to: usize) {
         for (character, change) in changes {
             if !self.fits() {
                 break;
             }
             self.change(character, change);
         }
-        self.skip(self.old.len());
+        self.skip(to);
     }
 
     /// Applies one such change.

@@ -3,6 +3,8 @@
 //! Later characters are left unchanged. Newer tables decide whether a text already has its form: text that is normal by
 //! them is normal by the older ones, in which fewer characters compose, decompose or are sorted.
 
+use std::ops::Range;
+
 use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick};
 use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_normalization_alignments::char::{canonical_combining_class, decompose_canonical, decompose_compatible};
@@ -12,38 +14,51 @@ use super::edges::{Beginning, is_ascii};
 use crate::edge::Edge;
 use crate::normalize::aligned::Edit;
 
+/// Changes what lacks the form: each stretch without ASCII by itself, with the ASCII before it, which its first mark may
+/// compose with. ASCII composes with nothing before it, and no mark is sorted across it.
 pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
     let text = edit.old();
-    if has(form, text) {
-        edit.keep(text.len());
-        return;
+    for stretch in beyond_ascii(text).filter(|stretch| !surely_has(form, &text[stretch.clone()])) {
+        let start = stretch.start - usize::from(composes(form) && stretch.start > 0);
+        let part = &text[start..stretch.end];
+        edit.keep(start);
+        match form {
+            Normalizer::Nfd => edit.transform(part.nfd(), stretch.end),
+            Normalizer::Nfkc => edit.transform(part.nfkc(), stretch.end),
+            Normalizer::Nfkd => edit.transform(part.nfkd(), stretch.end),
+            _ => edit.transform(part.nfc(), stretch.end),
+        }
     }
-    match form {
-        Normalizer::Nfd => edit.transform(text.nfd()),
-        Normalizer::Nfkc => edit.transform(text.nfkc()),
-        Normalizer::Nfkd => edit.transform(text.nfkd()),
-        _ => edit.transform(text.nfc()),
-    }
+    edit.keep(text.len());
 }
 
-/// Whether a text has a form for certain. ASCII has each, and no mark is sorted across it: only what is between is looked at.
+/// Whether a text has a form for certain.
 pub(super) fn has(form: &Normalizer, text: &str) -> bool {
-    let quick = |text: &str| match form {
+    beyond_ascii(text).all(|stretch| surely_has(form, &text[stretch]))
+}
+
+fn surely_has(form: &Normalizer, text: &str) -> bool {
+    let found = match form {
         Normalizer::Nfd => is_nfd_quick(text.chars()),
         Normalizer::Nfkc => is_nfkc_quick(text.chars()),
         Normalizer::Nfkd => is_nfkd_quick(text.chars()),
         _ => is_nfc_quick(text.chars()),
     };
-    let mut rest = text;
-    while let Some(start) = rest.bytes().position(|byte| !byte.is_ascii()) {
-        let beyond = &rest[start..];
-        let (beyond, behind) = beyond.split_at(beyond.bytes().position(|byte| byte.is_ascii()).unwrap_or(beyond.len()));
-        if quick(beyond) != IsNormalized::Yes {
-            return false;
-        }
-        rest = behind;
-    }
-    true
+    found == IsNormalized::Yes
+}
+
+/// The stretches of a text without ASCII, as long as can be.
+fn beyond_ascii(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let next = |at: usize, ascii: bool| {
+        bytes[at..].iter().position(|byte| byte.is_ascii() == ascii).map_or(bytes.len(), |behind| at + behind)
+    };
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        let start = next(end, false);
+        end = next(start, true);
+        (start < end).then_some(start..end)
+    })
 }
 
 /// A text can be cut before a character whose decomposition begins with a starter that composes with nothing before it:
@@ -130,9 +145,33 @@ fn each_of_image(form: &Normalizer, character: char, mut each: impl FnMut(char))
 
 #[cfg(test)]
 mod tests {
-    use super::{Normalizer, has};
+    use super::{Edit, Normalizer, has};
+    use crate::normalize::Aligned;
     use crate::normalize::tests::texts;
     use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfkd_quick};
+    use unicode_normalization_alignments::UnicodeNormalization;
+
+    #[test]
+    fn what_is_between_ascii_changes_as_in_the_whole_text() {
+        let forms = [Normalizer::Nfc, Normalizer::Nfd, Normalizer::Nfkc, Normalizer::Nfkd];
+        let mut changed = 0;
+        for text in texts(3) {
+            for form in &forms {
+                let [mut whole, mut made] = [(); 2].map(|()| Aligned::traced(&text).unwrap());
+                let all = |edit: &mut Edit| match form {
+                    Normalizer::Nfd => edit.transform(text.nfd(), text.len()),
+                    Normalizer::Nfkc => edit.transform(text.nfkc(), text.len()),
+                    Normalizer::Nfkd => edit.transform(text.nfkd(), text.len()),
+                    _ => edit.transform(text.nfc(), text.len()),
+                };
+                whole.rewrite(|edit| Ok(all(edit))).unwrap();
+                form.apply_aligned(&mut made).unwrap();
+                assert_eq!(made, whole, "{form:?} {text:?}");
+                changed += usize::from(made.text() != text);
+            }
+        }
+        assert!(changed > 200, "{changed}");
+    }
 
     #[test]
     fn what_is_between_ascii_tells_whether_a_text_has_a_form() {
