@@ -34,7 +34,7 @@ def columns(places: list[tuple[int, int]]) -> tuple[Any, ...]:
     return (
         np.array([0, len(places)]),
         np.array([False]),
-        np.zeros(len(places), np.uint32),
+        np.zeros(len(places), np.uint8),
         np.array(places, np.int64).reshape(-1, 2),
     )
 
@@ -281,7 +281,7 @@ def test_published_tokenizers_are_aligned(data: Any, one: str) -> None:
 
 
 def test_lengths_add_up_to_their_text() -> None:
-    offsets, sizes, of = np.array([0, 2, 2, 3]), np.array([3, 0, 2]), np.array([1, 2, 2**32 - 1], np.uint32)
+    offsets, sizes, of = np.array([0, 2, 2, 3]), np.array([3, 0, 2]), np.array([1, 2, 255], np.uint8)
     ids, prefixed = np.array([0, 1, 1], np.uint32), np.array([False, False, True])
     lengths, covers = _core.token_lengths(ids, offsets, sizes, of, prefixed)
     assert (lengths.tolist(), covers.tolist()) == ([1, 2, 1], [True, True, False])
@@ -291,6 +291,15 @@ def test_lengths_add_up_to_their_text() -> None:
     for columns in ((offsets[:-1], sizes), (offsets[::-1].copy(), sizes), (offsets, sizes[:2])):
         with pytest.raises(ValueError, match="columns"):
             _core.token_lengths(ids, *columns, of, prefixed)
+
+
+def test_tokens_longer_than_the_table_of_lengths_knows_are_aligned() -> None:
+    long = "a" * 300
+    a = bp.train({"aa": 2}, vocab_size=258, special_tokens=[long])
+    b = bp.train({"a" * 4: 2}, vocab_size=258)
+    text = f"b{long}b"
+    check(text, a, b)
+    assert bp.align(text, a, b, special="allow").places[:, 1].tolist() == [1, 301, 302]
 
 
 def test_columns_that_do_not_fit_are_refused() -> None:

@@ -9,7 +9,7 @@ pub struct Side<'a> {
     /// length 0, such as a space in front that the text does not have, has the place of the one behind it.
     pub covers: &'a [bool],
     /// The length of each token; of no meaning where they do not cover their text.
-    pub lengths: &'a [u32],
+    pub lengths: &'a [u8],
     /// The start and end of each token; may be empty if all texts are covered. Starts ascend in each text.
     pub places: &'a [[i64; 2]],
 }
@@ -28,8 +28,9 @@ pub struct Groups {
     pub places: Vec<[i64; 2]>,
 }
 
-/// The length of a token that stands for other text wherever it is: no text adds up to it.
-pub const UNKNOWN: u32 = u32::MAX;
+/// The length of a token that stands for other text wherever it is, and of one that is as long or longer. The texts with one
+/// are placed by the tokenizer. Lengths in a byte: a table of them stays in the cache beside the encoders' own.
+pub const UNKNOWN: u8 = u8::MAX;
 
 /// The length of each token of some texts, and whether they add up to the size of each text.
 ///
@@ -44,10 +45,10 @@ pub const UNKNOWN: u32 = u32::MAX;
 /// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[true; 2]), (vec![2, 1, 1], vec![false, true]));
 /// ```
 #[must_use]
-pub fn lengths(ids: &[u32], offsets: &[i64], sizes: &[i64], of: &[u32], prefixed: &[bool]) -> (Vec<u32>, Vec<bool>) {
+pub fn lengths(ids: &[u32], offsets: &[i64], sizes: &[i64], of: &[u8], prefixed: &[bool]) -> (Vec<u8>, Vec<bool>) {
     let Some(last) = of.len().checked_sub(1) else { return (vec![UNKNOWN; ids.len()], vec![false; sizes.len()]) };
     // A minimum takes no branch, as asking whether there is an entry does.
-    let mut found: Vec<u32> = ids.iter().map(|&id| of[last.min(id as usize)]).collect();
+    let mut found: Vec<u8> = ids.iter().map(|&id| of[last.min(id as usize)]).collect();
     let covers = offsets.windows(2).zip(sizes).zip(prefixed).map(|((ends, &size), &prefixed)| {
         let lengths = &mut found[number(ends[0])..number(ends[1])];
         if prefixed && let Some(first) = lengths.first_mut().filter(|first| **first != UNKNOWN) {
@@ -59,8 +60,9 @@ pub fn lengths(ids: &[u32], offsets: &[i64], sizes: &[i64], of: &[u32], prefixed
     (found, covers)
 }
 
-fn sum(lengths: &[u32]) -> i64 {
-    lengths.iter().map(|&length| i64::from(length)).sum()
+fn sum(lengths: &[u8]) -> i64 {
+    // In parts whose sums fit into 32 bits, of which many are added at once.
+    lengths.chunks(1 << 16).map(|part| i64::from(part.iter().map(|&length| u32::from(length)).sum::<u32>())).sum()
 }
 
 /// Groups the tokens of two tokenizers: two tokens are in one group if their places overlap or are equal, or if a chain of
@@ -112,7 +114,7 @@ fn number(position: i64) -> usize {
 
 impl<'a> Side<'a> {
     /// The lengths of a text's tokens, if they cover it and none but the first is empty.
-    fn side_by_side(&self, text: usize) -> Option<&'a [u32]> {
+    fn side_by_side(&self, text: usize) -> Option<&'a [u8]> {
         if !self.covers[text] {
             return None;
         }
@@ -124,7 +126,7 @@ impl<'a> Side<'a> {
 }
 
 /// Adds the groups of one text from lengths of the same sum, of which none but the first is 0; `at` are the first tokens.
-fn group_lengths(a: &[u32], b: &[u32], at: [i64; 2], found: &mut Groups) {
+fn group_lengths(a: &[u8], b: &[u8], at: [i64; 2], found: &mut Groups) {
     let (mut taken_a, mut taken_b, mut start) = (0, 0, 0);
     while taken_a < a.len() && taken_b < b.len() {
         found.a.push(at[0] + position(taken_a));
@@ -156,20 +158,25 @@ fn group_lengths(a: &[u32], b: &[u32], at: [i64; 2], found: &mut Groups) {
 /// Adds the groups of one text.
 fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) {
     loop {
-        let first = a.next.min(b.next);
-        if first == NONE {
+        let ([start_a, end_a], [start_b, end_b]) = (a.next, b.next);
+        let start = start_a.min(start_b);
+        if start == i64::MAX {
             return;
         }
         found.a.push(position(a.at));
         found.b.push(position(b.at));
-        let (same_a, same_b) = (a.next == first, b.next == first);
-        if same_a {
+        let mut end;
+        if start_a == start_b && (end_a == end_b || start < end_a.min(end_b)) {
+            end = end_a.max(end_b);
             a.advance();
-        }
-        if same_b {
+            b.advance();
+        } else if (start_a, end_a) < (start_b, end_b) {
+            end = end_a;
+            a.advance();
+        } else {
+            end = end_b;
             b.advance();
         }
-        let [start, mut end] = first;
         // What the one side adds can reach over a next token of the other.
         while a.next[0] < end || b.next[0] < end {
             a.take(&mut end);

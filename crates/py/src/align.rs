@@ -9,7 +9,7 @@ use crate::arrays::{array, import_numpy};
 
 /// Offsets, whether lengths say where the tokens are, lengths, and places.
 type Given<'py> =
-    (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, bool>, PyReadonlyArray1<'py, u32>, PyReadonlyArray2<'py, i64>);
+    (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, bool>, PyReadonlyArray1<'py, u8>, PyReadonlyArray2<'py, i64>);
 type Column<'py, N = i64> = Bound<'py, PyArray1<N>>;
 
 fn side<'a>((offsets, covers, lengths, places): &'a Given<'_>) -> PyResult<Side<'a>> {
@@ -35,7 +35,7 @@ fn side<'a>((offsets, covers, lengths, places): &'a Given<'_>) -> PyResult<Side<
 ///
 /// Args:
 ///     a, b: For each tokenizer four columns: where the tokens of each text begin and the end of the last, int64; whether
-///         the tokens of each text lie side by side and cover it; the length of each token, uint32; and where it starts
+///         the tokens of each text lie side by side and cover it; the length of each token, uint8; and where it starts
 ///         and ends, int64, shape ``(tokens, 2)``, or no rows if all texts are covered.
 ///
 /// Returns:
@@ -63,7 +63,7 @@ pub(crate) fn align_tokens<'py>(
 ///     ids: The ids of all texts, uint32.
 ///     offsets: Where those of each text begin and the end of the last, int64.
 ///     sizes: The bytes of each text, int64.
-///     of: The length of each id, uint32; the largest number for one that no lengths are known with.
+///     of: The length of each id, uint8; 255 for one that no lengths are known with.
 ///     prefixed: Whether the first token of each text has a space that the text does not have.
 ///
 /// Raises:
@@ -74,9 +74,9 @@ pub(crate) fn token_lengths<'py>(
     ids: PyReadonlyArray1<'py, u32>,
     offsets: PyReadonlyArray1<'py, i64>,
     sizes: PyReadonlyArray1<'py, i64>,
-    of: PyReadonlyArray1<'py, u32>,
+    of: PyReadonlyArray1<'py, u8>,
     prefixed: PyReadonlyArray1<'py, bool>,
-) -> PyResult<(Column<'py, u32>, Column<'py, bool>)> {
+) -> PyResult<(Column<'py, u8>, Column<'py, bool>)> {
     let (ids, offsets, sizes, of) = (ids.as_slice()?, offsets.as_slice()?, sizes.as_slice()?, of.as_slice()?);
     let prefixed = prefixed.as_slice()?;
     let ends_with_ids = offsets.last().and_then(|&end| usize::try_from(end).ok()) == Some(ids.len());

@@ -128,7 +128,7 @@ pub(crate) fn locate_bytes<'py>(
     let policy = OwnedPolicy::new(inner, special, added)?;
     let text = Readable::new(text, OnInvalid::Strict)?;
     let (ids, places) = run(py, text.text.len(), Threads::ALL, |_| {
-        let (mut ids, mut places) = (Vec::new(), Vec::new());
+        let (mut ids, mut places) = room(text.text.len())?;
         inner.locate_each(&text.text, policy.borrowed(), |id, place| {
             ids.try_reserve(1).and_then(|()| places.try_reserve(2)).map_err(|_| Error::memory())?;
             ids.push(id);
@@ -191,10 +191,7 @@ fn columns<N: Send>(
 ) -> PyResult<(Vec<i64>, Vec<N>)> {
     let mut given = text.places();
     run(py, text.text.len(), Threads::ALL, |_| {
-        let (mut ids, mut places) = (Vec::new(), Vec::new());
-        // What is not written takes no memory; vectors that grow are copied, and leave holes.
-        let likely = text.text.len() / 3;
-        ids.try_reserve(likely).and_then(|()| places.try_reserve(2 * likely)).map_err(|_| Error::memory())?;
+        let (mut ids, mut places) = room(text.text.len())?;
         tokenizer.locate_trusted(&text.text, trusted, |id, place| {
             ids.try_reserve(1).and_then(|()| places.try_reserve(2)).map_err(|_| Error::memory())?;
             ids.push(i64::from(id));
@@ -203,6 +200,15 @@ fn columns<N: Send>(
         })?;
         Ok((ids, places))
     })
+}
+
+/// Vectors for the ids of a text and for their places. What is not written takes no memory; vectors that grow are copied, and
+/// leave holes.
+fn room<I, N>(bytes: usize) -> Result<(Vec<I>, Vec<N>), Error> {
+    let likely = bytes / 3;
+    let (mut ids, mut places) = (Vec::new(), Vec::new());
+    ids.try_reserve(likely).and_then(|()| places.try_reserve(2 * likely)).map_err(|_| Error::memory())?;
+    Ok((ids, places))
 }
 
 /// The added tokens in a text, as (id, start, end) in characters; errors as `Tokenizer.encode`.

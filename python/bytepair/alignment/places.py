@@ -27,8 +27,8 @@ _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 
 Prefix: TypeAlias = Literal["always", "unless there", "never"]
 
-# The length of a token that stands for other text wherever it is, as the core has it.
-_UNKNOWN = np.iinfo(np.uint32).max
+# The length of a token that stands for other text wherever it is, or is as long or longer, as the core has it.
+_UNKNOWN = np.iinfo(np.uint8).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,11 +49,11 @@ class Placed:
     ids: NDArray[np.uint32]
     offsets: NDArray[np.int64]
     covers: NDArray[np.bool_]
-    lengths: NDArray[np.uint32]
+    lengths: NDArray[np.uint8]
     places: NDArray[np.int64]
 
     @property
-    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]]:
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint8], NDArray[np.int64]]:
         """What the core takes to align them."""
         return self.offsets, self.covers, self.lengths, self.places
 
@@ -136,7 +136,7 @@ def _all_located(tokenizer: Tokenizer, texts: Sequence[bytes], special: Special,
     else:
         ids = np.concatenate([np.empty(0, np.uint32), *(ids for ids, _ in found)])
         places = np.concatenate([np.empty((0, 2), np.int64), *(places for _, places in found)])
-    return Placed(ids, offsets, np.zeros(len(texts), np.bool_), np.zeros(len(ids), np.uint32), places)
+    return Placed(ids, offsets, np.zeros(len(texts), np.bool_), np.zeros(len(ids), np.uint8), places)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,11 +146,12 @@ class _Lengths:
     No length is too large, but for the space in front of a text. So if they add up to a text's bytes, each is right.
 
     Attributes:
-        of: The length of each id; `_UNKNOWN` for an added token behind which a space is put, and at last for other ids.
+        of: The length of each id; `_UNKNOWN` for a longer token, for an added one
+            behind which a space is put, and at last for other ids.
         prefix: When a space is put in front of a text: ``"unless there"`` if it does not begin with one.
     """
 
-    of: NDArray[np.uint32]
+    of: NDArray[np.uint8]
     prefix: Prefix
 
     def prefixed(self, texts: Sequence[bytes]) -> NDArray[np.bool_]:
@@ -166,16 +167,16 @@ def _lengths(tokenizer: Tokenizer) -> _Lengths | None:
     prefix = _prefix(tokenizer)
     if prefix is None:
         return None
-    of = np.zeros(tokenizer.vocab_size + 1, np.uint32)
+    of = np.zeros(tokenizer.vocab_size + 1, np.uint8)
     of[-1] = _UNKNOWN
     for id, token in stands_for(spec).items():
-        of[id] = len(token)
+        of[id] = min(len(token), _UNKNOWN)
     # What an unknown token stands for depends on the text.
     unknown = unknown_id(spec.model)
     if unknown is not None:
         of[unknown] = 0
     for one in spec.added_tokens:
-        of[one.id] = len(one.content.encode()) if prefix == "never" else _UNKNOWN
+        of[one.id] = min(len(one.content.encode()), _UNKNOWN) if prefix == "never" else _UNKNOWN
     return _Lengths(of, prefix)
 
 

@@ -300,8 +300,20 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
             }
             let mut text = Aligned::traced(block)?;
             segmenter.normalize(&mut text, start == 0)?;
+            if segmenter.normalized_matcher(self.admitted.policy()).is_none() && !text.text().is_empty() {
+                return self.made(text, base + start);
+            }
             self.normalized(Source::Made(&text), base + start)
         })
+    }
+
+    /// A text that is not empty and has no added tokens, which the normalizers made of what starts at `base`.
+    fn made(&mut self, text: Aligned, base: usize) -> Result<()> {
+        let at_start = base == 0 && text.starts_original(0);
+        let cut = self.tokenizer.segmenter().pre_tokenize(text, at_start);
+        // A place would be one in text that stages made.
+        let cut = cut.map_err(|error| error.but(|error| error.byte = None))?;
+        self.pieces(Source::Made(&cut.text), &cut.pieces, base)
     }
 
     /// A stretch once it is normalized.
@@ -328,13 +340,7 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
                             self.pieces(Source::Kept(part), std::slice::from_ref(&(0..part.len())), base + range.start)
                                 .map_err(|error| error.shifted(range.start))
                         }
-                        Source::Made(text) => {
-                            let at_start = base == 0 && text.starts_original(range.start);
-                            let cut = segmenter.pre_tokenize(text.part(range)?, at_start);
-                            // A place would be one in text that stages made.
-                            let cut = cut.map_err(|error| error.but(|error| error.byte = None))?;
-                            self.pieces(Source::Made(&cut.text), &cut.pieces, base)
-                        }
+                        Source::Made(text) => self.made(text.part(range)?, base),
                     }
                 },
             )
