@@ -4,6 +4,7 @@
 //! them is normal by the older ones, in which fewer characters compose, decompose or are sorted.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick};
 use unicode_normalization_alignments::UnicodeNormalization;
@@ -13,13 +14,15 @@ use super::Normalizer;
 use super::edges::{Beginning, is_ascii};
 use crate::edge::Edge;
 use crate::normalize::aligned::Edit;
+use crate::utf8::next_boundary;
 
-/// Changes what lacks the form: each stretch without ASCII by itself, with the ASCII before it, which its first mark may
-/// compose with. ASCII composes with nothing before it, and no mark is sorted across it.
+/// Changes what lacks the form: each stretch between plain characters by itself, with the one before it, which its first mark
+/// may compose with. A plain character composes with nothing before it, and no mark is sorted across it.
 pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
     let text = edit.old();
-    for stretch in beyond_ascii(text).filter(|stretch| !surely_has(form, &text[stretch.clone()])) {
-        let start = stretch.start - usize::from(composes(form) && stretch.start > 0);
+    for stretch in between_plain(form, text).filter(|stretch| !surely_has(form, &text[stretch.clone()])) {
+        let before = text[..stretch.start].chars().next_back().filter(|_| composes(form));
+        let start = stretch.start - before.map_or(0, char::len_utf8);
         let part = &text[start..stretch.end];
         edit.keep(start);
         match form {
@@ -34,7 +37,7 @@ pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
 
 /// Whether a text has a form for certain.
 pub(super) fn has(form: &Normalizer, text: &str) -> bool {
-    beyond_ascii(text).all(|stretch| surely_has(form, &text[stretch]))
+    between_plain(form, text).all(|stretch| surely_has(form, &text[stretch]))
 }
 
 fn surely_has(form: &Normalizer, text: &str) -> bool {
@@ -47,19 +50,86 @@ fn surely_has(form: &Normalizer, text: &str) -> bool {
     found == IsNormalized::Yes
 }
 
-/// The stretches of a text without ASCII, as long as can be.
-fn beyond_ascii(text: &str) -> impl Iterator<Item = Range<usize>> {
+/// The stretches of a text without plain characters, as long as can be.
+fn between_plain(form: &Normalizer, text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
-    let next = |at: usize, ascii: bool| {
-        bytes[at..].iter().position(|byte| byte.is_ascii() == ascii).map_or(bytes.len(), |behind| at + behind)
-    };
+    let plain = Plain::of(form);
     let mut end = 0;
     std::iter::from_fn(move || {
-        let start = next(end, false);
-        end = next(start, true);
+        let start = plain.end(bytes, end);
+        end = start;
+        while end < bytes.len() && plain.end(bytes, end) == end {
+            end = next_boundary(text, end + 1);
+        }
         (start < end).then_some(start..end)
     })
 }
+
+/// The characters below U+10000 that a form never changes, whatever is before them, as bits of blocks of 64, worked out when
+/// text first has one of them. A text can be cut before each.
+struct Plain {
+    form: Normalizer,
+    blocks: [OnceLock<u64>; 1 << 10],
+}
+
+impl Plain {
+    const fn new(form: Normalizer) -> Self {
+        Self { form, blocks: [const { OnceLock::new() }; 1 << 10] }
+    }
+
+    fn of(form: &Normalizer) -> &'static Self {
+        static NFC: Plain = Plain::new(Normalizer::Nfc);
+        static NFD: Plain = Plain::new(Normalizer::Nfd);
+        static NFKC: Plain = Plain::new(Normalizer::Nfkc);
+        static NFKD: Plain = Plain::new(Normalizer::Nfkd);
+        match form {
+            Normalizer::Nfd => &NFD,
+            Normalizer::Nfkc => &NFKC,
+            Normalizer::Nfkd => &NFKD,
+            _ => &NFC,
+        }
+    }
+
+    /// The end of the plain characters that begin at `at`, which is a boundary of characters.
+    #[inline]
+    fn end(&self, bytes: &[u8], mut at: usize) -> usize {
+        let low = |byte: u8| usize::from(byte & 0x3F);
+        while let Some(&lead) = bytes.get(at) {
+            let (block, last) = match lead {
+                ..0x80 => {
+                    let many = bytes[at..].first_chunk().is_some_and(|&word| u64::from_ne_bytes(word) & NOT_ASCII == 0);
+                    at += if many { size_of::<u64>() } else { 1 };
+                    continue;
+                }
+                ..0xE0 => (usize::from(lead & 0x1F), at + 1),
+                ..0xF0 => (usize::from(lead & 0xF) << 6 | low(bytes[at + 1]), at + 2),
+                _ => break,
+            };
+            if self.block(block) >> low(bytes[last]) & 1 == 0 {
+                break;
+            }
+            at = last + 1;
+        }
+        at
+    }
+
+    #[inline]
+    fn block(&self, number: usize) -> u64 {
+        *self.blocks[number].get_or_init(|| {
+            (0..64).fold(0, |bits, low| {
+                let is_plain = char::from_u32((number as u32) << 6 | low).is_some_and(|character| {
+                    surely_has(&self.form, character.encode_utf8(&mut [0; 4]))
+                        && canonical_combining_class(character) == 0
+                        && begins(&self.form, character)
+                });
+                bits | u64::from(is_plain) << low
+            })
+        })
+    }
+}
+
+/// The bits that are 0 in eight bytes of ASCII.
+const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
 
 /// A text can be cut before a character whose decomposition begins with a starter that composes with nothing before it:
 /// marks are not sorted across a starter, and what follows composes with that one or a later one. Newer tables tell what
@@ -151,11 +221,18 @@ mod tests {
     use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfkd_quick};
     use unicode_normalization_alignments::UnicodeNormalization;
 
+    /// Prime, so that the characters differ in all their bits.
+    const STEP: usize = 7;
+
     #[test]
-    fn what_is_between_ascii_changes_as_in_the_whole_text() {
+    fn what_is_between_plain_characters_changes_as_in_the_whole_text() {
         let forms = [Normalizer::Nfc, Normalizer::Nfd, Normalizer::Nfkc, Normalizer::Nfkd];
         let mut changed = 0;
-        for text in texts(3) {
+        // Each so many characters, beside what may compose with them or be sorted.
+        let beside = (0..0x3_0000).step_by(STEP).filter_map(char::from_u32).map(|one| {
+            format!("{one}\u{301}{one}\u{323}\u{301}x{one}\u{1161}\u{11a8}{one}\u{3099}日{one}\u{f71}\u{345}{one}\u{338}")
+        });
+        for text in texts(3).chain(beside) {
             for form in &forms {
                 let [mut whole, mut made] = [(); 2].map(|()| Aligned::traced(&text).unwrap());
                 let all = |edit: &mut Edit| match form {
@@ -174,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_ascii_tells_whether_a_text_has_a_form() {
+    fn what_is_between_plain_characters_tells_whether_a_text_has_a_form() {
         let mut found = [0, 0];
         for text in texts(3) {
             let normal = is_nfc_quick(text.chars()) == IsNormalized::Yes;
