@@ -536,16 +536,16 @@ def token_trie(
     tokens: Sequence[bytes], ids: Sequence[int]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def align_tokens(
-    a: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
-    b: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint32], NDArray[np.int64]],
+    a: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint8], NDArray[np.int64]],
+    b: tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint8], NDArray[np.int64]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def token_lengths(
     ids: NDArray[np.uint32],
     offsets: NDArray[np.int64],
     sizes: NDArray[np.int64],
-    of: NDArray[np.uint32],
+    of: NDArray[np.uint8],
     prefixed: NDArray[np.bool_],
-) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]: ...
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]: ...
 def encode_batch_flat(
     tokenizer: CoreTokenizer,
     texts: Iterable[TextInput],

@@ -1,5 +1,8 @@
 //! The alignment of two tokenizations of one text: the finest groups of tokens that cover the same text.
 
+use crate::error::Result;
+use crate::memory::{self, Room};
+
 /// The tokens of some texts by one tokenizer, and where they are in their texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
@@ -41,14 +44,25 @@ pub const UNKNOWN: u8 = u8::MAX;
 /// ```
 /// use bytepair_core::align::{UNKNOWN, lengths};
 /// let of = [1, 2, 3, UNKNOWN];
-/// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[false; 2]), (vec![3, 1, 2], vec![true, false]));
-/// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[true; 2]), (vec![2, 1, 1], vec![false, true]));
+/// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[false; 2])?, (vec![3, 1, 2], vec![true, false]));
+/// assert_eq!(lengths(&[2, 0, 1], &[0, 2, 3], &[4, 1], &of, &[true; 2])?, (vec![2, 1, 1], vec![false, true]));
+/// # Ok::<(), bytepair_core::Error>(())
 /// ```
-#[must_use]
-pub fn lengths(ids: &[u32], offsets: &[i64], sizes: &[i64], of: &[u8], prefixed: &[bool]) -> (Vec<u8>, Vec<bool>) {
-    let Some(last) = of.len().checked_sub(1) else { return (vec![UNKNOWN; ids.len()], vec![false; sizes.len()]) };
+///
+/// # Errors
+/// `Memory`.
+pub fn lengths(
+    ids: &[u32],
+    offsets: &[i64],
+    sizes: &[i64],
+    of: &[u8],
+    prefixed: &[bool],
+) -> Result<(Vec<u8>, Vec<bool>)> {
+    let mut found = Vec::new();
+    found.room(ids.len())?;
     // A minimum takes no branch, as asking whether there is an entry does.
-    let mut found: Vec<u8> = ids.iter().map(|&id| of[last.min(id as usize)]).collect();
+    let last = of.len().saturating_sub(1);
+    found.extend(ids.iter().map(|&id| of.get(last.min(id as usize)).copied().unwrap_or(UNKNOWN)));
     let covers = offsets.windows(2).zip(sizes).zip(prefixed).map(|((ends, &size), &prefixed)| {
         let lengths = &mut found[number(ends[0])..number(ends[1])];
         if prefixed && let Some(first) = lengths.first_mut().filter(|first| **first != UNKNOWN) {
@@ -56,8 +70,8 @@ pub fn lengths(ids: &[u32], offsets: &[i64], sizes: &[i64], of: &[u8], prefixed:
         }
         sum(lengths) == size && !lengths.contains(&UNKNOWN)
     });
-    let covers = covers.collect();
-    (found, covers)
+    let covers = memory::collect(covers)?;
+    Ok((found, covers))
 }
 
 fn sum(lengths: &[u8]) -> i64 {
@@ -75,19 +89,20 @@ fn sum(lengths: &[u8]) -> i64 {
 /// use bytepair_core::align::{Side, groups};
 /// let a = Side { offsets: &[0, 3], covers: &[true], lengths: &[3, 1, 4], places: &[] };
 /// let b = Side { offsets: &[0, 3], covers: &[false], lengths: &[], places: &[[0, 2], [2, 4], [4, 8]] };
-/// let found = groups(a, b);
+/// let found = groups(a, b)?;
 /// assert_eq!((found.a, found.b), (vec![0, 2, 3], vec![0, 2, 3]));
 /// assert_eq!((found.rows, found.places), (vec![0, 2], vec![[0, 4], [4, 8]]));
+/// # Ok::<(), bytepair_core::Error>(())
 /// ```
-#[must_use]
-pub fn groups(a: Side, b: Side) -> Groups {
+///
+/// # Errors
+/// `Memory`.
+pub fn groups(a: Side, b: Side) -> Result<Groups> {
     let texts = a.covers.len();
     let mut found = Groups::default();
     let most = number(a.offsets[texts].max(b.offsets[texts]));
-    found.rows.reserve(texts + 1);
-    found.a.reserve(most + 1);
-    found.b.reserve(most + 1);
-    found.places.reserve(most);
+    found.rows.room(texts + 1)?;
+    found.room(most)?;
     for text in 0..texts {
         found.rows.push(position(found.places.len()));
         if let (Some(lengths_a), Some(lengths_b)) = (a.side_by_side(text), b.side_by_side(text))
@@ -96,12 +111,21 @@ pub fn groups(a: Side, b: Side) -> Groups {
             group_lengths(lengths_a, lengths_b, [a.offsets[text], b.offsets[text]], &mut found);
             continue;
         }
-        group(Cursor::new(a, text), Cursor::new(b, text), &mut found);
+        group(Cursor::new(a, text), Cursor::new(b, text), &mut found)?;
     }
     found.rows.push(position(found.places.len()));
     found.a.push(a.offsets[texts]);
     found.b.push(b.offsets[texts]);
-    found
+    Ok(found)
+}
+
+impl Groups {
+    /// Makes room for so many groups more, and the ends of the last one.
+    fn room(&mut self, more: usize) -> Result<()> {
+        self.a.room(more + 1)?;
+        self.b.room(more + 1)?;
+        self.places.room(more)
+    }
 }
 
 fn position(number: usize) -> i64 {
@@ -156,12 +180,16 @@ fn group_lengths(a: &[u8], b: &[u8], at: [i64; 2], found: &mut Groups) {
 }
 
 /// Adds the groups of one text.
-fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) {
+fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) -> Result<()> {
     loop {
+        // Where each side drops what the other has, there are more groups than tokens of either.
+        if found.places.len() == found.places.capacity() {
+            found.room(found.places.len().max(1))?;
+        }
         let ([start_a, end_a], [start_b, end_b]) = (a.next, b.next);
         let start = start_a.min(start_b);
         if start == i64::MAX {
-            return;
+            return Ok(());
         }
         found.a.push(position(a.at));
         found.b.push(position(b.at));
@@ -239,13 +267,14 @@ impl<'a> Cursor<'a> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::{Groups, Side, groups, position};
 
     fn grouped(a: &[[i64; 2]], b: &[[i64; 2]]) -> Groups {
         let [of_a, of_b] = [a, b].map(|side| [0, position(side.len())]);
         let side = |offsets, places| Side { offsets, covers: &[false], lengths: &[], places };
-        groups(side(&of_a, a), side(&of_b, b))
+        groups(side(&of_a, a), side(&of_b, b)).unwrap()
     }
 
     #[test]
@@ -276,8 +305,8 @@ mod tests {
     fn lengths_and_places_group_alike_text_by_text() {
         let lengths = Side { offsets: &[0, 2, 2, 4], covers: &[true; 3], lengths: &[1, 2, 0, 3], places: &[] };
         let places = Side { covers: &[false; 3], lengths: &[], places: &[[0, 1], [1, 3], [0, 3], [0, 3]], ..lengths };
-        let found = groups(lengths, lengths);
-        assert_eq!(found, groups(places, lengths));
+        let found = groups(lengths, lengths).unwrap();
+        assert_eq!(found, groups(places, lengths).unwrap());
         assert_eq!((found.rows, found.a), (vec![0, 2, 2, 3], vec![0, 1, 2, 4]));
     }
 }

@@ -2,9 +2,11 @@
 
 use bytepair_core::encode::Count;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::encode::with_batch;
 use crate::errors::raise;
+use crate::lists::list;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::text::lasting_utf8;
 use crate::tokenizer::CoreTokenizer;
@@ -80,16 +82,18 @@ impl CoreTokenizer {
         signature = (texts, *, special=None, added=Added::Match, errors=OnInvalid::Strict, threads=Threads::ALL),
         text_signature = "($self, texts, *, special='text', added='match', errors='strict', threads=None)"
     )]
-    fn count_batch(
+    fn count_batch<'py>(
         &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
         special: Option<&Bound<'_, PyAny>>,
         added: Added,
         errors: OnInvalid,
         threads: Threads,
-    ) -> PyResult<Vec<u64>> {
+    ) -> PyResult<Bound<'py, PyList>> {
         let policy = OwnedPolicy::counting(&self.inner, special, added)?;
-        with_batch(py, texts, errors, threads, |batch, run| self.inner.count_batch(batch, policy.borrowed(), run))
+        let counts =
+            with_batch(py, texts, errors, threads, |batch, run| self.inner.count_batch(batch, policy.borrowed(), run))?;
+        list(py, counts, |count| Ok(count.into_pyobject(py)?))
     }
 }

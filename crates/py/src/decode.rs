@@ -123,7 +123,7 @@ impl CoreTokenizer {
                 return Ok(bytes);
             }
             room(py, list.len().saturating_mul(size_of::<usize>()))?;
-            return self.bytes_of_any(py, list.to_tuple().as_any(), skip_special_tokens);
+            return self.bytes_of_any(py, list.as_sequence().to_tuple()?.as_any(), skip_special_tokens);
         }
         if let Ok(tuple) = ids.cast_exact::<PyTuple>() {
             return match self.bytes_of_ints(py, tuple.len(), tuple.as_slice().iter(), skip_special_tokens)? {

@@ -189,7 +189,7 @@ impl<'py> Texts<'py> {
         if let Ok(list) = texts.cast_exact::<PyList>() {
             // The copy, and what becomes of each text before any is encoded.
             room(list.py(), list.len().saturating_mul(BYTES_OF_A_TEXT))?;
-            let texts = list.to_tuple();
+            let texts = list.as_sequence().to_tuple()?;
             all.parts.room(texts.len()).map_err(|error| raise(list.py(), error))?;
             texts.as_slice().iter().try_for_each(|text| all.push(text.clone()))?;
         } else {
@@ -200,7 +200,7 @@ impl<'py> Texts<'py> {
 
     fn push(&mut self, text: Bound<'py, PyAny>) -> PyResult<()> {
         let parts = if let Ok(list) = text.cast::<PyList>() {
-            list.to_tuple()
+            list.as_sequence().to_tuple()?
         } else if let Ok(parts) = text.cast::<PyTuple>() {
             parts.clone()
         } else {

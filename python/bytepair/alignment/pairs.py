@@ -36,9 +36,7 @@ class Moves:
     starts_before: NDArray[np.int64]
     starts_after: NDArray[np.int64]
 
-    def back(
-        self, placed: Placed
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint8], NDArray[np.int64]]:
+    def back(self, placed: Placed) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.uint8], NDArray[np.int64]]:
         """The columns of tokens of the texts after, with their places in the texts before."""
         counts = np.diff(placed.offsets)
         places = placed.all_places() + np.repeat(self.starts_after, counts)[:, None]

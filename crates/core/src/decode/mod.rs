@@ -1,11 +1,11 @@
-//! Ids -> bytes by a table; bytes -> text as a stream; tokens -> text by decoders.
+//! Ids -> bytes by a table; tokens -> text by decoders.
 
 mod by_token;
 mod chain;
 mod sentencepiece;
 mod text_maker;
+mod utf8_stream;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::error::Error;
@@ -17,6 +17,7 @@ pub(crate) use self::chain::minds_only_the_first;
 pub use self::chain::{TextDecoder, decode_tokens};
 pub(crate) use self::sentencepiece::Front;
 pub(crate) use self::text_maker::TextMaker;
+pub use self::utf8_stream::Utf8Stream;
 
 /// The byte that a token names. A sign is a digit here, as it is for `tokenizers`.
 fn named_byte(token: &str) -> Option<u8> {
@@ -239,76 +240,6 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Turns bytes that arrive in any parts into text, in whole characters.
-///
-/// Invalid UTF-8 becomes U+FFFD, one for each maximal part of a character, as in [`String::from_utf8_lossy`]: the
-/// texts of all pushes and of the flush together equal decoding all bytes at once. Each push costs only its own bytes.
-///
-/// ```
-/// let mut stream = bytepair_core::decode::Utf8Stream::default();
-/// assert_eq!(stream.push(b"\xf0\x9f"), "");
-/// assert_eq!(stream.push(b"\xa6\x8a!"), "\u{1f98a}!");
-/// assert_eq!(stream.push(b"\xc3"), "");
-/// assert_eq!(stream.flush(), "\u{fffd}");
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Utf8Stream {
-    /// An incomplete character: at most three bytes.
-    pending: Vec<u8>,
-}
-
-impl Utf8Stream {
-    /// The text that these bytes complete: the bytes themselves if they are whole characters and none is pending.
-    pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, str> {
-        if self.pending.is_empty() {
-            if let Ok(text) = std::str::from_utf8(bytes) {
-                return Cow::Borrowed(text);
-            }
-            let (text, rest) = certain(bytes);
-            self.pending.extend_from_slice(rest);
-            return text;
-        }
-        self.pending.extend_from_slice(bytes);
-        let (text, rest) = certain(&self.pending);
-        let (text, done) = (text.into_owned(), self.pending.len() - rest.len());
-        self.pending.drain(..done);
-        Cow::Owned(text)
-    }
-
-    /// Ends the text: U+FFFD for an incomplete character. The stream can then be reused.
-    pub fn flush(&mut self) -> String {
-        let left = String::from_utf8_lossy(&self.pending).into_owned();
-        self.pending.clear();
-        left
-    }
-
-    /// The bytes of an incomplete character.
-    #[must_use]
-    pub fn pending(&self) -> &[u8] {
-        &self.pending
-    }
-}
-
-/// The text of some bytes, but for the start of a character at their end, which is the rest.
-fn certain(bytes: &[u8]) -> (Cow<'_, str>, &[u8]) {
-    let mut text = Cow::Borrowed("");
-    let mut end = 0;
-    for chunk in bytes.utf8_chunks() {
-        // Text appended to an empty one stays borrowed.
-        text += chunk.valid();
-        let bad = chunk.invalid();
-        end += chunk.valid().len() + bad.len();
-        let unfinished = || std::str::from_utf8(bad).is_err_and(|error| error.error_len().is_none());
-        if end == bytes.len() && unfinished() {
-            return (text, bad);
-        }
-        if !bad.is_empty() {
-            text.to_mut().push(char::REPLACEMENT_CHARACTER);
-        }
-    }
-    (text, &[])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -343,35 +274,6 @@ mod tests {
                     *last = unknown;
                     assert_eq!(Decoder::new(&table, 0, false).push(&ids), Err(Undecoded::NoToken(length - 1)));
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn every_cut_of_every_byte_sequence_equals_decoding_at_once() {
-        let samples: [&[u8]; 5] = [
-            "mañana 🦊".as_bytes(),
-            b"\xf0\x9f\xa6",
-            b"a\xffb\xc3",
-            b"\xe2\x82\xe2\x82\xac\xed\xa0\x80",
-            b"\xf4\x90\x80\x80",
-        ];
-        for bytes in samples {
-            let whole = String::from_utf8_lossy(bytes);
-            for cuts in 0..1_u32 << bytes.len().min(12) {
-                let mut stream = Utf8Stream::default();
-                let mut text = String::new();
-                let mut start = 0;
-                for end in 1..=bytes.len() {
-                    if cuts >> (end - 1).min(31) & 1 == 1 {
-                        text.push_str(&stream.push(&bytes[start..end]));
-                        start = end;
-                        assert!(stream.pending().len() < 4);
-                    }
-                }
-                text.push_str(&stream.push(&bytes[start..]));
-                text.push_str(&stream.flush());
-                assert_eq!(text, whole);
             }
         }
     }

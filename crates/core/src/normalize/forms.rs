@@ -96,13 +96,13 @@ impl Plain {
         let low = |byte: u8| usize::from(byte & 0x3F);
         while let Some(&lead) = bytes.get(at) {
             let (block, last) = match lead {
-                ..0x80 => {
+                0..0x80 => {
                     let many = bytes[at..].first_chunk().is_some_and(|&word| u64::from_ne_bytes(word) & NOT_ASCII == 0);
                     at += if many { size_of::<u64>() } else { 1 };
                     continue;
                 }
-                ..0xE0 => (usize::from(lead & 0x1F), at + 1),
-                ..0xF0 => (usize::from(lead & 0xF) << 6 | low(bytes[at + 1]), at + 2),
+                0x80..0xE0 => (usize::from(lead & 0x1F), at + 1),
+                0xE0..0xF0 => (usize::from(lead & 0xF) << 6 | low(bytes[at + 1]), at + 2),
                 _ => break,
             };
             if self.block(block) >> low(bytes[last]) & 1 == 0 {
@@ -230,7 +230,9 @@ mod tests {
         let mut changed = 0;
         // Each so many characters, beside what may compose with them or be sorted.
         let beside = (0..0x3_0000).step_by(STEP).filter_map(char::from_u32).map(|one| {
-            format!("{one}\u{301}{one}\u{323}\u{301}x{one}\u{1161}\u{11a8}{one}\u{3099}日{one}\u{f71}\u{345}{one}\u{338}")
+            format!(
+                "{one}\u{301}{one}\u{323}\u{301}x{one}\u{1161}\u{11a8}{one}\u{3099}日{one}\u{f71}\u{345}{one}\u{338}"
+            )
         });
         for text in texts(3).chain(beside) {
             for form in &forms {
@@ -241,7 +243,12 @@ mod tests {
                     Normalizer::Nfkd => edit.transform(text.nfkd(), text.len()),
                     _ => edit.transform(text.nfc(), text.len()),
                 };
-                whole.rewrite(|edit| Ok(all(edit))).unwrap();
+                whole
+                    .rewrite(|edit| {
+                        all(edit);
+                        Ok(())
+                    })
+                    .unwrap();
                 form.apply_aligned(&mut made).unwrap();
                 assert_eq!(made, whole, "{form:?} {text:?}");
                 changed += usize::from(made.text() != text);

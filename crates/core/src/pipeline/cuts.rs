@@ -106,10 +106,9 @@ impl<'t> Cuts<'t> {
         let Steps { normalizers, pre_tokenizers, patterns, .. } = segmenter.steps();
         let removes_controls = normalizers.iter().any(Normalizer::removes_controls);
         // What a Replace puts in may be removed in its turn.
-        let looks_ahead = normalizers.iter().any(|normalizer| match normalizer {
-            Normalizer::Replace(_) if removes_controls => true,
-            normalizer => normalizer.looks_ahead(),
-        });
+        let looks_ahead = normalizers
+            .iter()
+            .any(|step| step.looks_ahead() || removes_controls && matches!(step, Normalizer::Replace(_)));
         let is_of_pairs = normalizers.iter().all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
         let makes_pieces = !(patterns.is_empty() && pre_tokenizers.is_empty());

@@ -57,8 +57,8 @@ impl TextStream {
             Cow::Owned(decoder.finish())
         };
         let text = match bytes {
-            Cow::Borrowed(bytes) => self.utf8.push(bytes),
-            Cow::Owned(bytes) => Cow::Owned(self.utf8.push(&bytes).into_owned()),
+            Cow::Borrowed(bytes) => self.utf8.push(bytes)?,
+            Cow::Owned(bytes) => Cow::Owned(self.utf8.push_owned(bytes)?),
         };
         let Some((character, most)) = tokenizer.stripped() else { return Ok(text) };
         let mut rest = &*text;
@@ -69,7 +69,7 @@ impl TextStream {
             }
         }
         let gone = text.len() - rest.len();
-        Ok(if gone == 0 { text } else { Cow::Owned(text[gone..].to_owned()) })
+        Ok(if gone == 0 { text } else { Cow::Owned(memory::copy(&text[gone..])?) })
     }
 
     fn push_to_window(&mut self, tokenizer: &Tokenizer, ids: &[u32], skip_special: bool) -> Result<String> {
