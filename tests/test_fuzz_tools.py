@@ -35,14 +35,23 @@ def test_what_fuzzing_with_coverage_lacks_is_named(monkeypatch: pytest.MonkeyPat
 
 
 @ON_LINUX
-def test_calls_end_in_memory_error_where_allocations_fail(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("only", "failures"),
+    [
+        ("unigram, encode_array, words", 2),
+        ("t5, decode, words", 2),
+        ("pattern, decode_stream, words", 5),
+        ("pattern, align, words", 8),
+        ("pattern, encode_batch_array, words", 4),
+    ],
+)
+def test_calls_end_in_memory_error_where_allocations_fail(tmp_path: Path, only: str, failures: int) -> None:
+    command = [sys.executable, "-m", "fuzz.shortage", "--only", only, "--failures", f"{failures}", "--size", "4500000"]
     environment = shortage.preload(tmp_path)
-    for only in ("unigram, encode_array, words", "t5, decode, words"):
-        command = [sys.executable, "-m", "fuzz.shortage", "--only", only, "--failures", "2", "--size", "4500000"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
-        assert done.stdout.splitlines()[-1].endswith(" failures, 0 faults"), done.stdout + done.stderr[-2000:]
-        assert int(done.stdout.splitlines()[-1].split()[0]) > 0
-        assert " 0 times MemoryError" not in done.stdout
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert done.stdout.splitlines()[-1].endswith(" failures, 0 faults"), done.stdout + done.stderr[-2000:]
+    assert int(done.stdout.splitlines()[-1].split()[0]) > 0
+    assert " 0 times MemoryError" not in done.stdout
 
 
 @ON_LINUX
