@@ -227,6 +227,18 @@ def test_a_minimal_file_loads(tmp_path: Path) -> None:
     assert bp.Tokenizer.from_file(file_of(tmp_path, valid())).encode("ab<x>", special="allow") == [256, 257]
 
 
+def test_words_of_a_byte_alphabet_are_decoded_one_by_one(tmp_path: Path) -> None:
+    tokens = ["Ã", "©", "Ġa", "中", "low</w>", "[UNK]"]
+    content = valid() | {
+        "model": {"type": "WordLevel", "vocab": dict(zip(tokens, range(6), strict=True)), "unk_token": "[UNK]"}
+    }
+    tok = bp.Tokenizer.from_file(file_of(tmp_path, content))
+    assert tok.decode([0, 1, 2, 3, 4]) == "é a中low</w>"
+    assert (tok.decode([0, 3]), tok.decode_bytes([0, 3])) == ("\ufffd中", b"\xc3" + "中".encode())
+    stream = tok.decode_stream()
+    assert [stream.push(id) for id in (0, 1, 257)] == ["", "é", "<x>"]
+
+
 @pytest.mark.parametrize(
     ("pointer", "value", "says"),
     [

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::chain::{Step, TextDecoder};
+use super::chain::{Step, TextDecoder, stood_for};
 use super::named_byte;
 use super::sentencepiece::{Front, Pieces};
 use crate::normalize::Replace;
@@ -19,8 +19,10 @@ pub(crate) struct ByToken {
     replacements: Vec<Arc<Replace>>,
     byte_fallback: bool,
     stripped: Option<(char, usize)>,
-    /// In place of all of these.
+    /// In place of all of these, as is the next one.
     pieces: Option<Arc<Pieces>>,
+    /// Bytes that characters stand for.
+    byte_level: bool,
 }
 
 impl ByToken {
@@ -28,6 +30,9 @@ impl ByToken {
     pub(crate) fn new(decoders: &[TextDecoder]) -> Option<Self> {
         if let [TextDecoder(Step::SentencePiece(pieces))] = decoders {
             return Some(Self { pieces: Some(Arc::clone(pieces)), ..Self::default() });
+        }
+        if let [TextDecoder(Step::ByteLevel)] = decoders {
+            return Some(Self { byte_level: true, ..Self::default() });
         }
         let mut made = Self::default();
         // Tables of tokens are made of this, which must not become much larger than the vocabulary.
@@ -56,6 +61,9 @@ impl ByToken {
 
     /// The bytes of a token.
     pub(crate) fn bytes<'a>(&self, token: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.byte_level {
+            return std::str::from_utf8(token).ok().and_then(stood_for).map_or(Cow::Borrowed(token), Cow::Owned);
+        }
         let names_byte = self.byte_fallback && token.first() == Some(&b'<');
         let stays = || !names_byte && !self.replacements.iter().any(|replace| replace.may_match(token));
         if self.pieces.is_none() && stays() {

@@ -219,21 +219,20 @@ pub(super) fn joined(tokens: &[String], between: &str) -> Result<String> {
     Ok(text)
 }
 
-/// The bytes that all characters stand for; a token that has another character stands for itself.
+/// The bytes that the characters of a token stand for; None if it has another character, and stands for itself.
+pub(super) fn stood_for(token: &str) -> Option<Vec<u8>> {
+    token.chars().map(byte_of).collect()
+}
+
+/// The text that tokens stand for.
 fn byte_level(tokens: &[String]) -> Result<String> {
     let (mut bytes, mut checks) = (Vec::new(), Checks::default());
     bytes.room(tokens.iter().map(String::len).sum())?;
     for token in tokens {
         checks.check()?;
-        let start = bytes.len();
-        for character in token.chars() {
-            if let Some(byte) = byte_of(character) {
-                bytes.push(byte);
-            } else {
-                bytes.truncate(start);
-                bytes.extend_from_slice(token.as_bytes());
-                break;
-            }
+        match stood_for(token) {
+            Some(stood_for) => bytes.extend_from_slice(&stood_for),
+            None => bytes.extend_from_slice(token.as_bytes()),
         }
     }
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
