@@ -114,7 +114,8 @@ pub(crate) fn surely_keeps(tokenizer: &Bound<'_, CoreTokenizer>, text: &Bound<'_
 ///     added: As for `Tokenizer.encode`.
 ///
 /// Returns:
-///     The ids, uint32; and the start and end of the place of each, in bytes of the UTF-8, in one flat array of int64.
+///     The ids, uint32; and the start and end of the place of each, in bytes of the UTF-8, in one flat array of int64. Starts
+///     ascend: marks that a normal form put in another order overlap, and what they are part of starts with the first.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, text, *, special, added))]
 pub(crate) fn locate_bytes<'py>(
@@ -128,16 +129,21 @@ pub(crate) fn locate_bytes<'py>(
     let policy = OwnedPolicy::new(inner, special, added)?;
     let text = Readable::new(text, OnInvalid::Strict)?;
     let (ids, places) = run(py, text.text.len(), Threads::ALL, |_| {
-        let (mut ids, mut places) = room(text.text.len())?;
+        let (mut ids, mut places) = room(text.text.len(), 1)?;
         inner.locate_each(&text.text, policy.borrowed(), |id, place| {
-            ids.try_reserve(1).and_then(|()| places.try_reserve(2)).map_err(|_| Error::memory())?;
+            ids.try_reserve(1).and_then(|()| places.try_reserve(1)).map_err(|_| Error::memory())?;
             ids.push(id);
-            places.extend([place.start, place.end].map(|place| place.cast_signed() as i64));
+            places.push([place.start, place.end].map(|place| place.cast_signed() as i64));
             Ok(())
         })?;
+        let mut first = i64::MAX;
+        for [start, _] in places.iter_mut().rev() {
+            first = first.min(*start);
+            *start = first;
+        }
         Ok((ids, places))
     })?;
-    Ok((array(py, ids)?, array(py, places)?))
+    Ok((array(py, ids)?, array(py, places.into_flattened())?))
 }
 
 /// The ids of a text in which only some parts may hold added tokens, with their places; errors as `Tokenizer.encode`.
@@ -191,7 +197,7 @@ fn columns<N: Send>(
 ) -> PyResult<(Vec<i64>, Vec<N>)> {
     let mut given = text.places();
     run(py, text.text.len(), Threads::ALL, |_| {
-        let (mut ids, mut places) = room(text.text.len())?;
+        let (mut ids, mut places) = room(text.text.len(), 2)?;
         tokenizer.locate_trusted(&text.text, trusted, |id, place| {
             ids.try_reserve(1).and_then(|()| places.try_reserve(2)).map_err(|_| Error::memory())?;
             ids.push(i64::from(id));
@@ -202,12 +208,12 @@ fn columns<N: Send>(
     })
 }
 
-/// Vectors for the ids of a text and for their places. What is not written takes no memory; vectors that grow are copied, and
-/// leave holes.
-fn room<I, N>(bytes: usize) -> Result<(Vec<I>, Vec<N>), Error> {
+/// Vectors for the ids of a text and for their places, so many items each. What is not written takes no memory; vectors that
+/// grow are copied, and leave holes.
+fn room<I, N>(bytes: usize, items: usize) -> Result<(Vec<I>, Vec<N>), Error> {
     let likely = bytes / 3;
     let (mut ids, mut places) = (Vec::new(), Vec::new());
-    ids.try_reserve(likely).and_then(|()| places.try_reserve(2 * likely)).map_err(|_| Error::memory())?;
+    ids.try_reserve(likely).and_then(|()| places.try_reserve(items * likely)).map_err(|_| Error::memory())?;
     Ok((ids, places))
 }
 

@@ -212,7 +212,4 @@ def _located(
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """The ids of a text, and the start and end of each in bytes, starts ascending."""
     ids, flat = _core.locate_bytes(tokenizer, text, special=special, added=added)
-    places = flat.reshape(-1, 2)
-    # Marks that a normal form put in another order overlap; what they are part of starts with the first.
-    places[:, 0] = np.minimum.accumulate(places[::-1, 0])[::-1]
-    return ids, places
+    return ids, flat.reshape(-1, 2)

@@ -69,7 +69,7 @@ impl PreTokenized {
 
     /// Cuts each piece; `cut` appends the parts that it makes.
     fn cut(&mut self, mut cut: impl FnMut(&str, Range<usize>, &mut NewPieces) -> Result<()>) -> Result<()> {
-        let mut parts = NewPieces::in_place_of(std::mem::take(&mut self.spare));
+        let mut parts = NewPieces::in_room(self.room_for_pieces()?);
         for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
             cut(self.text.text(), piece.clone(), &mut parts)?;
         }
@@ -83,13 +83,13 @@ impl PreTokenized {
     /// Spells each piece otherwise; `spell` edits the text up to the end of the piece and appends the pieces that it
     /// becomes. What lies between the pieces goes.
     fn respell(&mut self, mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>)) -> Result<()> {
-        self.spare.clear();
+        let mut pieces = self.room_for_pieces()?;
         let mut edit = self.text.edit().asking();
         for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
             if edit.at() < piece.start {
                 edit.skip(piece.start);
             }
-            spell(&mut edit, piece.clone(), &mut self.spare);
+            spell(&mut edit, piece.clone(), &mut pieces);
         }
         edit.check()?;
         let all = edit.old().len();
@@ -99,10 +99,21 @@ impl PreTokenized {
         if let Some((text, origins)) = edit.finish() {
             self.text.replace(text, origins);
         }
-        std::mem::swap(&mut self.pieces, &mut self.spare);
+        self.spare = std::mem::replace(&mut self.pieces, pieces);
         Ok(())
     }
+
+    /// The spare pieces, none of them, with room for those of a short text.
+    fn room_for_pieces(&mut self) -> Result<Vec<Range<usize>>> {
+        let mut pieces = std::mem::take(&mut self.spare);
+        pieces.clear();
+        pieces.room((self.text.text().len() / 4).min(MOST_AT_FIRST))?;
+        Ok(pieces)
+    }
 }
+
+/// The pieces that there is room for from the start.
+const MOST_AT_FIRST: usize = 1 << 12;
 
 /// The parts that pieces are cut into.
 ///
@@ -114,10 +125,9 @@ struct NewPieces {
 }
 
 impl NewPieces {
-    /// None yet, in the memory of earlier ones.
-    fn in_place_of(mut earlier: Vec<Range<usize>>) -> Self {
-        earlier.clear();
-        Self { made: earlier, checks: Checks::default(), failed: None }
+    /// None yet, with room for some.
+    fn in_room(none: Vec<Range<usize>>) -> Self {
+        Self { made: none, checks: Checks::default(), failed: None }
     }
 
     #[inline]
