@@ -48,7 +48,7 @@ def _interrupted_after(delay: float, call: Callable[[], Any], clock: Clock) -> f
 
 
 def _verified(tok: bp.Tokenizer) -> list[str]:
-    """What `verify` says, but for times."""
+    """The lines of a checklist of `verify` without those of its throughput, which differ from run to run."""
     return [line for line in str(bp.verify(tok)).splitlines() if "throughput" not in line]
 
 
