@@ -108,6 +108,8 @@ pub fn groups(a: Side, b: Side) -> Result<Groups> {
         if let (Some(lengths_a), Some(lengths_b)) = (a.side_by_side(text), b.side_by_side(text))
             && sum(lengths_a) == sum(lengths_b)
         {
+            // Texts before it may have had more groups than tokens of either.
+            found.room(lengths_a.len().min(lengths_b.len()))?;
             group_lengths(lengths_a, lengths_b, [a.offsets[text], b.offsets[text]], &mut found);
             continue;
         }

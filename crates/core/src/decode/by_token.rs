@@ -12,16 +12,17 @@ use crate::normalize::aligned::most_bytes;
 /// The decoders for a single token.
 ///
 /// Replacements, of which one may make a token longer, then bytes for tokens that name one, then the end of all
-/// boundaries, then one kind of character taken off the beginning: what SentencePiece vocabularies have. Where the bytes of a text are UTF-8, joining them gives the text
-/// of the decoders: tokens that name no bytes are whole characters, and so is each run of bytes between them.
+/// boundaries, then one kind of character taken off the beginning: what SentencePiece vocabularies have. Where the bytes of
+/// a text are UTF-8, joining them gives the text of the decoders: tokens that name no bytes are whole characters, and so is
+/// each run of bytes between them. Or one decoder that does all.
 #[derive(Default)]
 pub(crate) struct ByToken {
     replacements: Vec<Arc<Replace>>,
     byte_fallback: bool,
     stripped: Option<(char, usize)>,
-    /// In place of all of these, as is the next one.
+    /// The decoder of sentencepiece, if it is that one alone.
     pieces: Option<Arc<Pieces>>,
-    /// Bytes that characters stand for.
+    /// Whether it is `ByteLevel` alone.
     byte_level: bool,
 }
 
@@ -133,6 +134,13 @@ mod tests {
                 assert_eq!(text, decode_tokens(&decoders, tokens.to_vec()).unwrap());
             }
         }
+    }
+
+    #[test]
+    fn characters_stand_for_bytes_in_tokens_that_have_no_others() {
+        let by_token = ByToken::new(&decoders(&["ByteLevel"])).unwrap();
+        let found = ["Ã", "©Ġ", "中Ġ"].map(|token| by_token.bytes(token.as_bytes()).to_vec());
+        assert_eq!(found, [b"\xc3".to_vec(), b"\xa9 ".to_vec(), "中Ġ".as_bytes().to_vec()]);
     }
 
     #[test]

@@ -38,15 +38,19 @@ impl Utf8Stream {
             self.pending.extend_from_slice(rest);
             return Ok(text);
         }
-        let mut all = Vec::new();
-        all.room(self.pending.len() + bytes.len())?;
-        all.extend_from_slice(&self.pending);
-        all.extend_from_slice(bytes);
-        let (text, rest) = certain(&all)?;
-        let text = owned(text)?;
-        self.pending.clear();
-        self.pending.extend_from_slice(rest);
-        Ok(Cow::Owned(text))
+        let before = self.pending.len();
+        self.pending.room(bytes.len())?;
+        self.pending.extend_from_slice(bytes);
+        match certain(&self.pending).and_then(|(text, rest)| Ok((owned(text)?, rest.len()))) {
+            Ok((text, rest)) => {
+                self.pending.drain(..self.pending.len() - rest);
+                Ok(Cow::Owned(text))
+            }
+            Err(error) => {
+                self.pending.truncate(before);
+                Err(error)
+            }
+        }
     }
 
     /// The same, which keeps the bytes as the text where it can.

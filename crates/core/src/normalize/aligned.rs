@@ -6,6 +6,8 @@
 //! offsets agree.
 //!
 //! Weakness: origins are 32 bits wide, so that a text of more than 4 GiB has none and is refused.
+//!
+//! Long because the one way to change a text is here, with and without origins.
 
 use std::borrow::Cow;
 use std::ops::Range;

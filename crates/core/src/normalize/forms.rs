@@ -13,6 +13,7 @@ use unicode_normalization_alignments::char::{canonical_combining_class, decompos
 use super::Normalizer;
 use super::edges::{Beginning, is_ascii};
 use crate::edge::Edge;
+use crate::eight_bytes::WORD;
 use crate::normalize::aligned::Edit;
 use crate::utf8::next_boundary;
 
@@ -54,12 +55,14 @@ fn surely_has(form: &Normalizer, text: &str) -> bool {
 fn between_plain(form: &Normalizer, text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let plain = Plain::of(form);
-    let mut end = 0;
+    // Where the next stretch starts.
+    let mut next = plain.end(bytes, 0);
     std::iter::from_fn(move || {
-        let start = plain.end(bytes, end);
-        end = start;
-        while end < bytes.len() && plain.end(bytes, end) == end {
+        let start = next;
+        let mut end = start;
+        while end < bytes.len() && next == end {
             end = next_boundary(text, end + 1);
+            next = plain.end(bytes, end);
         }
         (start < end).then_some(start..end)
     })
@@ -97,8 +100,8 @@ impl Plain {
         while let Some(&lead) = bytes.get(at) {
             let (block, last) = match lead {
                 0..0x80 => {
-                    let many = bytes[at..].first_chunk().is_some_and(|&word| u64::from_ne_bytes(word) & NOT_ASCII == 0);
-                    at += if many { size_of::<u64>() } else { 1 };
+                    let many = bytes[at..].first_chunk::<WORD>().is_some_and(|word| word.is_ascii());
+                    at += if many { WORD } else { 1 };
                     continue;
                 }
                 0x80..0xE0 => (usize::from(lead & 0x1F), at + 1),
@@ -127,9 +130,6 @@ impl Plain {
         })
     }
 }
-
-/// The bits that are 0 in eight bytes of ASCII.
-const NOT_ASCII: u64 = 0x8080_8080_8080_8080;
 
 /// A text can be cut before a character whose decomposition begins with a starter that composes with nothing before it:
 /// marks are not sorted across a starter, and what follows composes with that one or a later one. Newer tables tell what

@@ -158,7 +158,8 @@ impl Normalizer {
         matches!(self, Self::Prepend(_) | Self::Strip { left: true, .. } | Self::SentencePiece(_))
     }
 
-    /// Whether the edge between two characters of ASCII depends on which ones of ASCII come behind them.
+    /// Whether the edge between two characters of ASCII depends on which ones of ASCII come behind them. In front of a
+    /// control character it may do so anyway ([`Normalizer::removes_controls`]).
     pub(crate) fn looks_ahead(&self) -> bool {
         match self {
             Self::Replace(replace) => !replace.is_of_characters(),

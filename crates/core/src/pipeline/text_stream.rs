@@ -42,6 +42,7 @@ impl TextStream {
             return self.push_to_window(tokenizer, ids, skip_special).map(Cow::Owned);
         }
         let in_front = !self.behind_front && tokenizer.decodes_front();
+        let mut behind_front = self.behind_front;
         let bytes = if let [id] = *ids
             && !in_front
         {
@@ -53,13 +54,14 @@ impl TextStream {
                 decoder = decoder.behind_front();
             }
             decoder.push(ids).map_err(|lack| lack.error(|row| tokenizer.invalid_id(ids[row]).row(row)))?;
-            self.behind_front = !decoder.is_in_front();
+            behind_front = !decoder.is_in_front();
             Cow::Owned(decoder.finish())
         };
         let text = match bytes {
             Cow::Borrowed(bytes) => self.utf8.push(bytes)?,
             Cow::Owned(bytes) => Cow::Owned(self.utf8.push_owned(bytes)?),
         };
+        self.behind_front = behind_front;
         let Some((character, most)) = tokenizer.stripped() else { return Ok(text) };
         let mut rest = &*text;
         while self.stripped < most && !rest.is_empty() {
