@@ -75,10 +75,14 @@ impl<const N: usize> Table<N> {
 
     /// The first of the two places of a part.
     fn place(&self, key: &[u8; N]) -> usize {
-        let words = key.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
-        let hash =
-            words.fold(0_u64, |hash, word| (hash.rotate_left(5) ^ u64::from(word)).wrapping_mul(0x517C_C1B7_2722_0A95));
-        (hash >> 32) as usize & (self.entries.len() - 2)
+        let (words, rest) = key.as_chunks::<8>();
+        let rest = rest.iter().fold(0, |rest, &byte| rest << 8 | u64::from(byte));
+        let hash = words.iter().fold(rest, |hash, &word| {
+            let product =
+                u128::from(hash ^ 0x9E37_79B9_7F4A_7C15) * u128::from(u64::from_le_bytes(word) ^ 0x517C_C1B7_2722_0A95);
+            (product >> 64) as u64 ^ product as u64
+        });
+        hash as usize & (self.entries.len() - 2)
     }
 
     fn get(&self, part: &[u8], what: u8) -> Option<u64> {

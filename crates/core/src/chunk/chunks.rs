@@ -53,7 +53,13 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(settings: Settings) -> Self {
-        Self { blocks: Blocks::new(settings.boundary), ruler: Ruler::new(), start: 0, end: 0, done: false }
+        Self {
+            blocks: Blocks::new(settings.boundary),
+            ruler: Ruler::new(settings.limit),
+            start: 0,
+            end: 0,
+            done: false,
+        }
     }
 
     /// Counts all places from `by` bytes further right, which is where the text begins from now on.

@@ -42,6 +42,20 @@ pub(crate) enum As {
     GoingOn,
 }
 
+/// What is asked of a short part.
+#[derive(Clone, Copy)]
+enum Asked {
+    /// How many ids it has.
+    Count(As),
+    /// Its longest beginning with so many ids: its length, and in the lowest [`FIT_BITS`] bits its ids.
+    Fit(As, u64),
+}
+
+const FIT_BITS: u32 = 8;
+
+/// The policies without a list of tokens.
+const POLICIES: u8 = 9;
+
 impl<'t> Counter<'t> {
     pub(crate) fn new(tokenizer: &'t Tokenizer, policy: Policy<'t>) -> Self {
         let segmenter = tokenizer.segmenter();
@@ -66,13 +80,26 @@ impl<'t> Counter<'t> {
         if part.is_empty() {
             return Ok(0);
         }
-        if let Some(count) = self.parts.get(&text[part.clone()], what) {
+        if let Some(count) = self.parts.get(&text[part.clone()], Asked::Count(what)) {
             return Ok(count);
         }
         let mut count = Count::default();
         self.walk(text, part.clone(), what, &mut self.tokenizer.encoder(&mut count, None))?;
-        self.parts.keep(&text[part], what, count.0);
+        self.parts.keep(&text[part], Asked::Count(what), count.0);
         Ok(count.0)
+    }
+
+    /// The longest beginning of a stretch with at most `limit` ids that was found before: its length, and its ids.
+    pub(super) fn known_fit(&self, stretch: &str, what: As, limit: u64) -> Option<(usize, u64)> {
+        let fit = self.parts.get(stretch, Asked::Fit(what, limit))?;
+        Some(((fit >> FIT_BITS) as usize, fit & ((1 << FIT_BITS) - 1)))
+    }
+
+    /// Keeps what was found of it.
+    pub(super) fn keep_fit(&self, stretch: &str, what: As, limit: u64, length: usize, tokens: u64) {
+        if tokens < 1 << FIT_BITS {
+            self.parts.keep(stretch, Asked::Fit(what, limit), (length as u64) << FIT_BITS | tokens);
+        }
     }
 
     /// The stages, if a stretch of text can be followed through them.
@@ -140,17 +167,24 @@ impl<'t> Kept<'t> {
         Self { tokenizer, parts: RefCell::new(parts), policy }
     }
 
-    /// Parts are told apart by what they are counted as, and under which policy.
-    fn what(&self, what: As) -> u8 {
-        what as u8 + 2 * self.policy.unwrap_or_default()
+    /// Parts are told apart by what is asked of them, and under which policy; None where that is not kept.
+    fn what(&self, asked: Asked) -> Option<u8> {
+        let (limit, what) = match asked {
+            Asked::Count(what) => (0, what),
+            Asked::Fit(what, limit) => (u8::try_from(limit).ok()?.checked_add(1)?, what),
+        };
+        limit.checked_mul(2 * POLICIES)?.checked_add(what as u8 + 2 * self.policy.unwrap_or_default())
     }
 
-    fn get(&self, part: &str, what: As) -> Option<u64> {
-        self.parts.borrow().get(part.as_bytes(), self.what(what))
+    #[inline]
+    fn get(&self, part: &str, asked: Asked) -> Option<u64> {
+        self.parts.borrow().get(part.as_bytes(), self.what(asked)?)
     }
 
-    fn keep(&self, part: &str, what: As, count: u64) {
-        self.parts.borrow_mut().keep(part.as_bytes(), self.what(what), count);
+    fn keep(&self, part: &str, asked: Asked, answer: u64) {
+        if let Some(what) = self.what(asked) {
+            self.parts.borrow_mut().keep(part.as_bytes(), what, answer);
+        }
     }
 }
 

@@ -61,7 +61,7 @@ impl Tokenizer {
     pub fn fit(&self, text: &str, policy: Policy, limit: u64, side: Side) -> Result<Fit> {
         let counter = Counter::new(self, policy);
         let fit = match side {
-            Side::Left => Ruler::new().fit(&counter, text, 0, limit, text.len()),
+            Side::Left => Ruler::new(limit).fit(&counter, text, 0, limit, text.len()),
             Side::Right => fit_right(&counter, text, limit),
         };
         fit.map_err(|error| counter.as_of_whole(error, text))

@@ -22,6 +22,10 @@ const LEAST: usize = 64;
 /// Within so many bytes behind a mark no other one is looked for where that takes long.
 const NEAR: usize = 24;
 
+/// Between two marks there are at least `limit / APART` bytes, but no more than `NEAR`: each mark takes a count, while the
+/// text between the last two around the end of a part is counted for each part.
+const APART: u64 = 16;
+
 /// The most bytes that are read before they are asked for.
 const AHEAD: usize = 1 << 11;
 
@@ -45,15 +49,21 @@ pub(crate) struct Ruler {
     looked: usize,
     /// The fewest bytes that are read next: more and more, since much at once takes less time.
     ahead: usize,
+    /// The fewest bytes between two marks.
+    apart: usize,
     /// The number of marks up to the place last asked for, about which the next places are.
     near: usize,
     /// The mark before which all cuts were marked last.
     refined: usize,
+    /// A place, the number of the first mark behind it and the ids up to there, as they were asked for last.
+    behind: Option<(usize, usize, u64)>,
 }
 
 impl Ruler {
-    pub(crate) fn new() -> Self {
-        Self { marks: vec![(0, 0)], begins: true, looked: 0, ahead: LEAST, near: 0, refined: 0 }
+    /// A ruler for parts of at most `limit` ids.
+    pub(crate) fn new(limit: u64) -> Self {
+        let apart = (limit / APART).min(NEAR as u64) as usize;
+        Self { marks: vec![(0, 0)], begins: true, looked: 0, ahead: LEAST, apart, near: 0, refined: 0, behind: None }
     }
 
     /// Makes marks until the last one is at `until` or behind it, or no cut is left up to `end`.
@@ -90,7 +100,8 @@ impl Ruler {
             let mut count = Count(before);
             let encoder = counter.tokenizer.encoder(&mut count, None);
             let cuts = Ascending::new(&counter.cuts, start);
-            let mut marking = Marking { text, encoder, at: start, end, marks: &mut self.marks, cuts };
+            let mut marking =
+                Marking { text, encoder, at: start, end, marks: &mut self.marks, cuts, apart: self.apart };
             let walked = segmenter.walk_as_is(&text[part], counter.policy, &mut marking);
             return walked.map_err(|error| error.shifted(start));
         }
@@ -107,7 +118,7 @@ impl Ruler {
         let mut ascending = Ascending::new(&counter.cuts, part.start);
         for (at, character) in text[part.clone()].char_indices() {
             let place = part.start + at + character.len_utf8();
-            let is_passed = place - start < NEAR && counter.cuts.takes_long(text, place);
+            let is_passed = place - start < self.apart || place - start < NEAR && counter.cuts.takes_long(text, place);
             if place == part.end || !is_passed && ascending.is_cut(text, place) {
                 let what = if self.begins && start == 0 { As::Text } else { As::GoingOn };
                 sum += counter.count(text, start..place, what)?;
@@ -143,6 +154,9 @@ impl Ruler {
 
     /// The number of the first mark behind `start`, and the ids of the text from `start` to it.
     fn first_behind(&mut self, counter: &Counter, text: &str, start: usize) -> Result<Option<(usize, u64)>> {
+        if let Some((_, first, head)) = self.behind.filter(|behind| behind.0 == start) {
+            return Ok(Some((first, head)));
+        }
         let mut first = self.passed(self.near, |mark| mark.0 <= start);
         if self.refine(counter, text, first)? {
             first = self.passed(first, |mark| mark.0 <= start);
@@ -155,6 +169,7 @@ impl Ruler {
             Some((_, before)) => sum - before,
             None => counter.count(text, start..place, As::Text)?,
         };
+        self.behind = Some((start, first, head));
         Ok(Some((first, head)))
     }
 
@@ -246,6 +261,7 @@ impl Ruler {
 
     fn drop_first(&mut self, gone: usize) {
         self.marks.drain(..gone);
+        self.behind = None;
         self.near = self.near.saturating_sub(gone);
     }
 
@@ -279,6 +295,11 @@ fn push(marks: &mut Vec<(usize, u64)>, mark: (usize, u64)) -> Result<()> {
     Ok(())
 }
 
+/// Where the next mark may be.
+fn next(marks: &[(usize, u64)], apart: usize) -> usize {
+    marks.last().map_or(0, |mark| mark.0) + apart
+}
+
 /// Fewer bytes than so many ids usually have.
 fn bytes_for(ids: u64) -> usize {
     ids.saturating_mul(3).clamp(LEAST as u64, AT_ONCE as u64) as usize
@@ -292,13 +313,15 @@ struct Marking<'a, 't> {
     end: usize,
     marks: &'a mut Vec<(usize, u64)>,
     cuts: Ascending<'a, 't>,
+    /// The fewest bytes between two marks.
+    apart: usize,
 }
 
 impl Marking<'_, '_> {
     /// Goes on to the end of a piece or token.
     fn mark(&mut self, at: usize) -> Result<()> {
         self.at = at;
-        if at == self.end || self.cuts.is_cut(self.text, at) {
+        if at == self.end || at >= next(self.marks, self.apart) && self.cuts.is_cut(self.text, at) {
             push(self.marks, (at, self.encoder.sink.0))?;
         }
         Ok(())
@@ -317,12 +340,12 @@ impl Visit for Marking<'_, '_> {
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], _: Range<usize>) -> Result<usize> {
-        let Self { text: whole, encoder, at, end, marks, cuts } = self;
+        let Self { text: whole, encoder, at, end, marks, cuts, apart } = self;
         let (start, mut sum, mut marked) = (*at, encoder.sink.0, Ok(()));
         let counted = encoder.count_pieces(text, pattern, inner, |piece_end, count| {
             sum += count;
             let place = start + piece_end;
-            if marked.is_ok() && (place == *end || cuts.is_cut(whole, place)) {
+            if marked.is_ok() && (place == *end || place >= next(marks, *apart) && cuts.is_cut(whole, place)) {
                 marked = push(marks, (place, sum));
             }
         });
@@ -381,7 +404,7 @@ mod tests {
     fn a_fit_in_text_without_cuts_reads_no_further_than_its_ids_reach() {
         let parts = Parts::of(Vocab::new(&[b"a", b"aa"], &[0, 1], Semantics::Ranks).unwrap());
         let tokenizer = Tokenizer::new(parts).unwrap();
-        let (counter, mut ruler) = (Counter::new(&tokenizer, Policy::default()), Ruler::new());
+        let (counter, mut ruler) = (Counter::new(&tokenizer, Policy::default()), Ruler::new(1000));
         let text = "a".repeat(1 << 20);
         for (limit, most) in [(10, 2 * AT_ONCE), (1000, 1000 * FOR_AN_ID as usize + 2 * AT_ONCE)] {
             let fit = ruler.fit(&counter, &text, 0, limit, text.len()).unwrap();

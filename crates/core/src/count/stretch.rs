@@ -7,6 +7,7 @@
 //! Weakness: where nothing is known of a long stretch but its counts, because an expression needs backtracking, say, it is
 //! bisected. The place that is found then fits, and none of the next [`FURTHER`] does, but one behind these may.
 
+use crate::cache::part_counts::LONGEST;
 use crate::count::counter::{As, Counter};
 use crate::count::run::Run;
 use crate::error::Result;
@@ -19,7 +20,7 @@ const FURTHER: usize = 32;
 const TURNS: usize = 64;
 
 /// In stretches of no more bytes each place is counted by itself, since a run is not worth to be made.
-const FEW: usize = 40;
+const FEW: usize = 16;
 
 /// In longer stretches, in bytes, not every place is counted by itself.
 pub(super) const SHORT: usize = 256;
@@ -53,11 +54,26 @@ impl Counter<'_> {
     /// # Errors
     /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
     pub(super) fn longest(&self, text: &str, stretch: Stretch, limit: u64) -> Result<Fit> {
+        let Stretch { start, end, what, is_open } = stretch;
+        if what == As::GoingOn && limit == 0 && self.never_empty {
+            return Ok(Fit { at: start, tokens: 0, decided: !is_open });
+        }
+        // What comes behind a stretch changes nothing of its beginnings, and words recur.
+        let part = &text[start..end];
+        if is_open || part.len() > LONGEST {
+            return self.find_longest(text, stretch, limit);
+        }
+        if let Some((length, tokens)) = self.known_fit(part, what, limit) {
+            return Ok(Fit { at: start + length, tokens, decided: true });
+        }
+        let fit = self.find_longest(text, stretch, limit)?;
+        self.keep_fit(part, what, limit, fit.at - start, fit.tokens);
+        Ok(fit)
+    }
+
+    fn find_longest(&self, text: &str, stretch: Stretch, limit: u64) -> Result<Fit> {
         let Stretch { mut start, mut end, mut what, mut is_open } = stretch;
         let mut fit = Fit { at: start, tokens: 0, decided: !is_open };
-        if what == As::GoingOn && limit == 0 && self.never_empty {
-            return Ok(fit);
-        }
         let mut limit = limit;
         // Between the marks of a ruler there may be more cuts, if they are near.
         while end - start <= SHORT
