@@ -345,7 +345,7 @@ impl Borrowed<'_> {
 fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnMut(Token) -> Result<()>) -> Result<()> {
     let mut start = start;
     for &id in ids {
-        let end = start + vocab.token_bytes(id).map_or(0, <[u8]>::len) as u32;
+        let end = start + vocab.length_of_id(id) as u32;
         found(Token { id, start, end })?;
         start = end;
     }

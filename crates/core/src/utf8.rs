@@ -1,6 +1,7 @@
 //! Invalid UTF-8, and characters that are cut off at the end of a buffer.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::error::{Error, Result};
 
@@ -60,10 +61,47 @@ pub(crate) fn boundary(text: &str, mut place: usize) -> usize {
     place
 }
 
+/// The characters that a range of a text has a byte of, and a character inside of which the range lies empty. Without a
+/// branch that depends on the text, but near its ends.
+#[inline]
+pub(crate) fn characters(text: &str, range: Range<usize>) -> Range<usize> {
+    let Range { start, end } = range;
+    let near = |from: Option<usize>| text.as_bytes().get(from?..)?.first_chunk();
+    let (Some(&before), Some(&behind)) = (near(start.checked_sub(3)), near(Some(end))) else {
+        return boundary(text, start)..next_boundary(text, end);
+    };
+    let (back, on) = (begins(before).leading_zeros() / 8, begins(behind).trailing_zeros() / 8);
+    start - back as usize..end + on as usize
+}
+
+/// The top bit of each of four bytes, the first of them lowest, that begins a character.
+#[inline]
+fn begins(bytes: [u8; 4]) -> u32 {
+    let bits = u32::from_le_bytes(bytes);
+    (!bits | bits << 1) & 0x8080_8080
+}
+
 /// The first boundary of a character from a place on.
 pub(crate) fn next_boundary(text: &str, mut place: usize) -> usize {
     while !text.is_char_boundary(place) {
         place += 1;
     }
     place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_of_a_range_are_those_it_has_a_byte_of() {
+        for text in ["", "a", "é", "日", "😀", "aé日😀b😀日éa", "😀😀", "aaaaaaaa"] {
+            for start in 0..=text.len() {
+                for end in start..=text.len() {
+                    let expected = boundary(text, start)..next_boundary(text, end);
+                    assert_eq!(characters(text, start..end), expected, "{start} {end} {text:?}");
+                }
+            }
+        }
+    }
 }

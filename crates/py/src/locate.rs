@@ -211,7 +211,7 @@ fn columns<N: Send>(
 /// Vectors for the ids of a text and for their places, so many items each. What is not written takes no memory; vectors that
 /// grow are copied, and leave holes.
 fn room<I, N>(bytes: usize, items: usize) -> Result<(Vec<I>, Vec<N>), Error> {
-    let likely = bytes / 3;
+    let likely = bytes / 2;
     let (mut ids, mut places) = (Vec::new(), Vec::new());
     ids.try_reserve(likely).and_then(|()| places.try_reserve(items * likely)).map_err(|_| Error::memory())?;
     Ok((ids, places))

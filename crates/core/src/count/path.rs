@@ -73,7 +73,7 @@ impl Path {
             }
             let mut at = start;
             for (before, &id) in (1..).zip(&buffers.ids) {
-                at += vocab.token_bytes(id).map_or(0, <[u8]>::len);
+                at += vocab.length_of_id(id);
                 if self.prefixes.last(at) == vocab.symbol_of(id).unwrap_or(NONE) && self.is_on_path(at, end) {
                     return Ok(before + u64::from(self.prefixes.count(end) - self.prefixes.count(at)));
                 }

@@ -250,13 +250,14 @@ impl<'a> Source<'a> {
     }
 
     /// The part of the original that a range is from, as [`Aligned::original`].
+    #[inline]
     fn original(self, range: Range<usize>) -> Range<usize> {
         let text = match self {
             Self::Kept(text) => text,
             Self::Made(text) => return text.original(range).unwrap_or_default(),
         };
-        let start = utf8::boundary(text, range.start);
-        if range.is_empty() { start..start } else { start..utf8::next_boundary(text, range.end) }
+        let characters = utf8::characters(text, range.clone());
+        if range.is_empty() { characters.start..characters.start } else { characters }
     }
 
     /// The error with its place in the original.
@@ -363,36 +364,62 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
             self.word -= u32::from(std::mem::replace(&mut self.goes_on, self.blocks.words_go_on()));
             let (base_word, at) = (self.word, piece.start as u32);
             let (each, checks) = (&mut self.each, &mut self.checks);
-            let mut place = |token: Token, piece: u32| {
-                let range = (at + token.start) as usize..(at + token.end) as usize;
-                let surface = unknown.filter(|&id| id == token.id).and_then(|_| text.get(range.clone()));
-                let origin = source.original(range);
-                // Where a model of characters is cut by a pattern, that is for speed alone.
-                let word = base_word + if bytes_are_tokens { piece } else { 0 };
-                each(Found { id: token.id, start: base + origin.start, end: base + origin.end, word }, surface)?;
-                checks.check()
-            };
+            let mut place = Placing { source, unknown, at, base, base_word, bytes_are_tokens, each, checks };
             let inside = &text[piece.clone()];
             let placed = |error: Error| source.placed(error.shifted(piece.start));
-            let together = self.borrowed.all_tokens(inside, patterns, &mut place).map_err(placed)?;
+            let together = self.borrowed.all_tokens(inside, patterns, |token, piece| place.take(token, piece));
+            let together = together.map_err(placed)?;
             let pieces = if let Some(pieces) = together {
                 pieces
             } else if patterns.is_empty() {
                 self.found.clear();
                 self.borrowed.tokens(inside, &mut self.found).map_err(placed)?;
                 for &token in &self.found {
-                    place(token, 0)?;
+                    place.take(token, 0)?;
                 }
                 1
             } else {
                 let (borrowed, found) = (&mut self.borrowed, &mut self.found);
-                let mut tokens = Tokens { borrowed, found, at: 0, piece: 0, place: &mut place };
+                let place = |token, piece| place.take(token, piece);
+                let mut tokens = Tokens { borrowed, found, at: 0, piece: 0, place };
                 self.tokenizer.segmenter().walk_patterns(inside, &mut tokens).map_err(placed)?;
                 tokens.piece
             };
             self.word += if bytes_are_tokens { pieces } else { 1 };
         }
         Ok(())
+    }
+}
+
+/// Finds where the tokens of a piece are from.
+struct Placing<'a, F> {
+    source: Source<'a>,
+    /// The token that stands for what a model does not know.
+    unknown: Option<u32>,
+    /// Where the piece starts in its text, and that in the whole.
+    at: u32,
+    base: usize,
+    /// The number of its word.
+    base_word: u32,
+    bytes_are_tokens: bool,
+    each: &'a mut F,
+    checks: &'a mut Checks,
+}
+
+impl<F: FnMut(Found, Option<&str>) -> Result<()>> Placing<'_, F> {
+    #[inline(always)]
+    fn take(&mut self, token: Token, piece: u32) -> Result<()> {
+        let range = (self.at + token.start) as usize..(self.at + token.end) as usize;
+        let surface = match self.unknown {
+            Some(id) if id == token.id => self.source.text().get(range.clone()),
+            _ => None,
+        };
+        let origin = self.source.original(range);
+        // Where a model of characters is cut by a pattern, that is for speed alone.
+        let word = self.base_word + if self.bytes_are_tokens { piece } else { 0 };
+        let found = Found { id: token.id, start: self.base + origin.start, end: self.base + origin.end, word };
+        (self.each)(found, surface)?;
+        self.checks.check()
     }
 }
 

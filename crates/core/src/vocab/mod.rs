@@ -264,6 +264,12 @@ impl Vocab {
         self.tokens.index_of_id(id).map(|index| self.tokens.bytes_at(index))
     }
 
+    /// The bytes of the token of an id; 0 if there is none.
+    #[inline]
+    pub(crate) fn length_of_id(&self, id: u32) -> usize {
+        self.tokens.length_of_id(id)
+    }
+
     /// The index of the token with this id, in id order.
     #[inline]
     pub(crate) fn index_of_id(&self, id: u32) -> Option<usize> {

@@ -23,6 +23,8 @@ pub(crate) struct Tokens {
     ids: Vec<u32>,
     /// Index of each id below its length; ids beyond it are searched for, so that one huge id costs no memory.
     index_of_id: Vec<u32>,
+    /// The bytes of the token of each of these ids, where that is nearer than its ends; 0 if it is longer than fits.
+    length_of_id: Vec<u8>,
     /// Open addressing: the index of a token in the lower bits, a tag from its hash in those above, or [`EMPTY`].
     slots: Vec<u32>,
     index_bits: u32,
@@ -85,11 +87,13 @@ impl Tokens {
         }
         let longest = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
         let dense = ids.len() * 2 + 65_536;
+        let indexed = dense.min(ids.last().map_or(0, |&id| id as usize + 1));
         let mut columns = Self {
             bytes: Vec::with_capacity(total),
             ends: Vec::with_capacity(tokens.len()),
             ids: ids.to_vec(),
-            index_of_id: vec![NO_ID; dense.min(ids.last().map_or(0, |&id| id as usize + 1))],
+            index_of_id: vec![NO_ID; indexed],
+            length_of_id: vec![0; indexed],
             slots: vec![EMPTY; (tokens.len() * 2).next_power_of_two()],
             // One more than indices need, so that no entry looks like an empty one.
             index_bits: usize::BITS - tokens.len().leading_zeros(),
@@ -136,6 +140,7 @@ impl Tokens {
         self.see(spread);
         if let Some(slot) = self.index_of_id.get_mut(id as usize) {
             *slot = index;
+            self.length_of_id[id as usize] = u8::try_from(token.len()).unwrap_or(0);
         }
         if let [a, b, c, ..] = *token {
             let reach = &mut self.reach[three(a, b, c)];
@@ -348,6 +353,15 @@ impl Tokens {
             Some(&NO_ID) => None,
             Some(&index) => Some(index as usize),
             None => self.ids.binary_search(&id).ok(),
+        }
+    }
+
+    /// The bytes of the token of an id; 0 if there is none.
+    #[inline]
+    pub(super) fn length_of_id(&self, id: u32) -> usize {
+        match self.length_of_id.get(id as usize) {
+            Some(&length) if length > 0 => usize::from(length),
+            _ => self.index_of_id(id).map_or(0, |index| self.range_of(index).len()),
         }
     }
 
