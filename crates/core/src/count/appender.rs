@@ -381,7 +381,10 @@ fn count_open(counter: &Counter, text: &str, state: &State, run: &mut Option<Run
         if run.as_ref().is_none_or(|run| run.start() != start) {
             *run = match counter.first_joined(text, start, text.len()) {
                 Some(first) => Run::new(counter, text, start, what, first)?,
-                None => None,
+                None => match counter.first_growing(text, start, text.len()) {
+                    Some(first) => Run::growing(counter, text, start, what, first)?,
+                    None => None,
+                },
             };
         }
         if let Some(run) = run {

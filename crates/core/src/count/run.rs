@@ -30,6 +30,8 @@ pub(super) struct Run {
     places: Vec<(usize, usize)>,
     /// The bytes behind a place that decide whether it is joined.
     margin: usize,
+    /// Whether its places are those where a text grows, which may not be joined: then it says nothing of text behind it.
+    grows: bool,
 }
 
 /// Receives pieces as the model gets them, and counts added tokens.
@@ -79,6 +81,18 @@ impl Run {
     /// # Errors
     /// As [`crate::pipeline::Tokenizer::encode`].
     pub(super) fn new(counter: &Counter, text: &str, start: usize, what: As, first: usize) -> Result<Option<Self>> {
+        Self::of(counter, text, start, what, first, false)
+    }
+
+    /// The same, of the places from `first` on where the text grows: it counts texts that end in it.
+    ///
+    /// # Errors
+    /// As [`Run::new`].
+    pub(super) fn growing(counter: &Counter, text: &str, start: usize, what: As, first: usize) -> Result<Option<Self>> {
+        Self::of(counter, text, start, what, first, true)
+    }
+
+    fn of(counter: &Counter, text: &str, start: usize, what: As, first: usize, grows: bool) -> Result<Option<Self>> {
         if !Rows::can(counter.tokenizer.model()) {
             return Ok(None);
         }
@@ -94,7 +108,7 @@ impl Run {
         rows.extend(counter.tokenizer.model(), &piece)?;
         let places = vec![(first, piece.len())];
         let margin = counter.cuts.longest_added() + AHEAD;
-        Ok(Some(Self { start, what, first, before, piece, rows, places, margin }))
+        Ok(Some(Self { start, what, first, before, piece, rows, places, margin, grows }))
     }
 
     /// Where the text begins that is counted.
@@ -107,6 +121,11 @@ impl Run {
         self.places.last().map_or(self.first, |place| place.0)
     }
 
+    /// Whether a place goes on a run of this kind.
+    fn is_inside(&self, counter: &Counter, text: &str, place: usize) -> bool {
+        if self.grows { counter.cuts.is_growing(text, place) } else { counter.cuts.is_joined(text, place) }
+    }
+
     /// Goes on over the joined places up to `to`; returns whether it got there.
     ///
     /// # Errors
@@ -117,7 +136,7 @@ impl Run {
         let mut places = Vec::new();
         for character in text[from..to].chars() {
             interrupt::check()?;
-            if place > self.first && !counter.cuts.is_joined(text, place) {
+            if place > self.first && !self.is_inside(counter, text, place) {
                 break;
             }
             let next = place + character.len_utf8();
@@ -169,6 +188,9 @@ impl Run {
         if end == text.len() {
             return self.count(counter, length).map_err(placed);
         }
+        if self.grows {
+            return counter.count(text, part, what);
+        }
         let (place, length) = self.last_joined(counter, text);
         let Some(pieces) = pieces_behind(counter, text, place, text.len())? else {
             return counter.count(text, part, what);
@@ -207,6 +229,9 @@ impl Run {
 
     /// The fewest ids of any longer text that begins as `text` does, up to behind the run; 0 if nothing is known.
     pub(super) fn least(&self, counter: &Counter, text: &str) -> u64 {
+        if self.grows {
+            return 0;
+        }
         match self.rows.least(counter.tokenizer.model(), self.last_joined(counter, text).1) {
             0 => 0,
             least => self.before + least,

@@ -122,11 +122,12 @@ impl Counter<'_> {
     /// Where a run begins in a stretch, if one begins soon: the first joined place behind the last one near the start that is
     /// not.
     pub(super) fn first_joined(&self, text: &str, start: usize, end: usize) -> Option<usize> {
-        let near = boundary(text, start + ((end - start) / 2).min(SHORT / 2));
-        let mut places = text[start..near].char_indices().rev().map(|(at, _)| start + at);
-        let apart = places.find(|&place| place == start || !self.cuts.is_joined(text, place))?;
-        let first = boundary_after(text, apart);
-        self.cuts.is_joined(text, first).then_some(first)
+        first_of_run(text, start, end, |place| self.cuts.is_joined(text, place))
+    }
+
+    /// The same of places where the text grows.
+    pub(super) fn first_growing(&self, text: &str, start: usize, end: usize) -> Option<usize> {
+        first_of_run(text, start, end, |place| self.cuts.is_growing(text, place))
     }
 
     /// The longest beginning of a stretch, if all but some hundred bytes of it are a run as far as the limit reaches.
@@ -232,6 +233,15 @@ impl Counter<'_> {
         })?;
         Ok(found)
     }
+}
+
+/// The first place of a run in a stretch behind the last one near the start that is none.
+fn first_of_run(text: &str, start: usize, end: usize, is_inside: impl Fn(usize) -> bool) -> Option<usize> {
+    let near = boundary(text, start + ((end - start) / 2).min(SHORT / 2));
+    let mut places = text[start..near].char_indices().rev().map(|(at, _)| start + at);
+    let apart = places.find(|&place| place == start || !is_inside(place))?;
+    let first = boundary_after(text, apart);
+    is_inside(first).then_some(first)
 }
 
 /// Asks for lengths of up to `most` bytes whether they fit: for longer and longer ones, for halves of what is between one

@@ -14,6 +14,11 @@ const NFC: [Normalizer; 1] = [Normalizer::Nfc];
 const POLICY: Policy = Policy { special: Treat::Match, added: Treat::Match };
 
 fn tokenizer(normalizers: &[Normalizer], pattern: &str, more: &[&[u8]]) -> Tokenizer {
+    of_patterns(normalizers, &[pattern], more)
+}
+
+fn of_patterns(normalizers: &[Normalizer], patterns: &[&str], more: &[&[u8]]) -> Tokenizer {
+    let patterns = patterns.iter().map(|pattern| Pattern::new(pattern).unwrap()).collect();
     let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
     let mut tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).collect();
     tokens.extend([&b"ab"[..], b" a", b"12", b"  ", b"aab", b"abab", b"\n\n", "é".as_bytes(), b"    "]);
@@ -24,7 +29,7 @@ fn tokenizer(normalizers: &[Normalizer], pattern: &str, more: &[&[u8]]) -> Token
         added: added
             .map(|(content, id)| AddedToken { content: content.to_owned(), id, ..AddedToken::default() })
             .collect(),
-        steps: Steps { normalizers: normalizers.to_vec(), ..Steps::of(vec![Pattern::new(pattern).unwrap()]) },
+        steps: Steps { normalizers: normalizers.to_vec(), ..Steps::of(patterns) },
         ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
     })
     .unwrap()
@@ -128,6 +133,29 @@ fn white_space_that_is_left_out_is_cut() {
     assert_eq!(cuts(&split("Isolated", true), "<s>"), 0);
     assert_eq!(cuts(&split("Removed", false), "<s>"), 0);
     assert_eq!(cuts(&split("Removed", true), "a b"), 0);
+}
+
+#[test]
+fn a_word_whose_end_depends_on_its_beginning_grows() {
+    // As in the patterns of DeepSeek: behind a sign a word ends where its ASCII letters end.
+    let words = r"[!?][A-Za-z]+|[^\r\n\p{L}!?]?[\p{L}\p{M}]+| ?[!?]+|\s";
+    let tokenizer = of_patterns(&[], &[r"\p{N}{1,3}", words], &[b"aa"]);
+    let counter = Counter::new(&tokenizer, POLICY);
+    for start in ["", "!", "x!", "é", "1"] {
+        let long = [start, &"aab".repeat(200)].concat();
+        assert_eq!(counter.first_joined(&long, 0, long.len()), None, "{start}");
+        assert!(counter.first_growing(&long, 0, long.len()).is_some(), "{start}");
+        let mut appender = Appender::new();
+        for part in [&*long, "b", "a", "<", "s>", &long, "é", "a", " a", &long, "\u{301}", "1", "a"] {
+            let mark = appender.mark(&tokenizer, POLICY);
+            for again in [true, false] {
+                appender.append(part).unwrap();
+                let text = appender.text().to_owned();
+                assert_eq!(appender.count(&tokenizer, POLICY).unwrap(), count(&tokenizer, &text), "{text}");
+                assert!(!again || appender.rollback(&mark));
+            }
+        }
+    }
 }
 
 #[test]

@@ -221,7 +221,7 @@ impl<'t> Cuts<'t> {
         match self.meeting_at(text, place, asks) {
             Meeting::Cut => true,
             Meeting::CutByModel => most_bytes(text.len()) <= self.splits,
-            Meeting::Joined | Meeting::Unknown | Meeting::Inside => false,
+            Meeting::Joined | Meeting::Growing | Meeting::Unknown | Meeting::Inside => false,
         }
     }
 
@@ -229,6 +229,13 @@ impl<'t> Cuts<'t> {
     /// becomes behind it.
     pub(crate) fn is_joined(&self, text: &str, place: usize) -> bool {
         self.meeting_at(text, place, true) == Meeting::Joined && !self.is_near(text, place, true)
+    }
+
+    /// Whether a text that ends at a place has, once the character behind it is appended, the same pieces, of which the last one
+    /// is longer by what that becomes.
+    pub(crate) fn is_growing(&self, text: &str, place: usize) -> bool {
+        matches!(self.meeting_at(text, place, true), Meeting::Joined | Meeting::Growing)
+            && !self.is_near(text, place, true)
     }
 
     /// How the characters beside a place meet; [`Meeting::Inside`] only if the model is not to be asked.
@@ -289,7 +296,7 @@ impl<'t> Cuts<'t> {
             Normal::Unknown => Meeting::Unknown,
             Normal::LeftOut(_) => Meeting::Cut,
             Normal::Edge { edge, stays } => match self.meeting(edge.left, edge.right()[0], asks) {
-                Meeting::Joined if !stays => Meeting::Unknown,
+                Meeting::Joined | Meeting::Growing if !stays => Meeting::Unknown,
                 meeting => meeting,
             },
         }
@@ -341,7 +348,7 @@ impl<'t> Cuts<'t> {
         if *prefix_space && right != ' ' {
             return Meeting::Unknown;
         }
-        let (mut left, mut right, mut all_joined) = (left, right, true);
+        let (mut left, mut right, mut all_joined, mut grows) = (left, right, true, false);
         let steps = pre_tokenizers.iter().map(Cutting::Step);
         for step in steps.chain(patterns.iter().map(Cutting::Pattern)) {
             match step.between(left, right) {
@@ -350,10 +357,20 @@ impl<'t> Cuts<'t> {
                     (left, right) = (new_left, new_right);
                     all_joined &= joined;
                 }
-                Between::Unknown => return Meeting::Unknown,
+                Between::Unknown => match (step, left) {
+                    (Cutting::Pattern(pattern), Some(left)) if pattern.grows(left, right) => grows = true,
+                    _ => return Meeting::Unknown,
+                },
             }
         }
         match left {
+            _ if grows => {
+                if all_joined {
+                    Meeting::Growing
+                } else {
+                    Meeting::Unknown
+                }
+            }
             Some(_) if !asks => Meeting::Inside,
             Some(left) if self.tokenizer.model().splits_between(left, right) => Meeting::CutByModel,
             Some(_) if all_joined => Meeting::Joined,
@@ -408,6 +425,7 @@ enum Normal {
 }
 
 /// A stage that cuts text into pieces.
+#[derive(Clone, Copy)]
 enum Cutting<'t> {
     Step(&'t PreTokenizer),
     Pattern(&'t crate::split::Pattern),
@@ -434,13 +452,16 @@ enum Meeting {
     CutByModel,
     /// They are in one piece, or may be, and the model was not asked whether the place is a cut.
     Inside,
+    /// They are in one piece; what other pieces there are may depend on both, and on what comes behind them. If they end the text,
+    /// these are the pieces of the text without the last one of them.
+    Growing,
 }
 
 impl Meeting {
     /// By number.
     const ALL: [Self; 8] = {
         let unused = Self::Unknown;
-        [Self::Unknown, Self::Cut, Self::Joined, Self::CutByModel, Self::Inside, unused, unused, unused]
+        [Self::Unknown, Self::Cut, Self::Joined, Self::CutByModel, Self::Inside, Self::Growing, unused, unused]
     };
 }
 

@@ -44,6 +44,11 @@ impl Neighbours {
     pub(crate) const GAP_AND_MATCH: Self = Self(1 << 4);
     /// Other parts may differ from those that either side has alone.
     pub(crate) const LINKED: Self = Self(1 << 5);
+    /// A text that ends at the place may have other parts than those of the text with the right character, the last one of
+    /// which ends before it.
+    pub(crate) const UNSTEADY: Self = Self(1 << 6);
+    /// What is no case of a place.
+    const BESIDES: Self = Self::LINKED.or(Self::UNSTEADY);
     /// Nothing is certain.
     pub(crate) const UNCERTAIN: Self = Self(u8::MAX);
 
@@ -68,17 +73,17 @@ impl Neighbours {
     }
 
     fn is_one_case(self) -> bool {
-        (self.0 & !Self::LINKED.0).is_power_of_two()
+        (self.0 & !Self::BESIDES.0).is_power_of_two()
     }
 
     /// Whether only these cases may be at the place.
     pub(crate) fn are(self, cases: Self) -> bool {
-        !self.has(Self(!(cases.0 | Self::LINKED.0)))
+        !self.has(Self(!cases.or(Self::BESIDES).0))
     }
 
     /// Whether text without a match is behind the place, and all other parts are those of either side alone.
     pub(crate) fn are_gaps_behind(self) -> bool {
-        !self.has(Self(!(Self::ONE_GAP.0 | Self::MATCH_AND_GAP.0)))
+        !self.has(Self(!Self::ONE_GAP.or(Self::MATCH_AND_GAP).or(Self::UNSTEADY).0))
     }
 
     /// The effect at the place, if these cases make one piece across it, and a piece ends there in all others.
@@ -142,6 +147,13 @@ impl Pattern {
     /// one.
     pub(crate) fn between(&self, left: Option<char>, right: char) -> Between {
         self.neighbours(left, right).effect(ONE, left, right)
+    }
+
+    /// Whether a text that ends with the left character has, once the right one is appended, the same pieces, of which the
+    /// last one is longer by it; with more text behind them they may be others.
+    pub(crate) fn grows(&self, left: char, right: char) -> bool {
+        let set = self.neighbours(Some(left), right);
+        set.are(Neighbours::ONE_MATCH) && !set.has(Neighbours::UNSTEADY)
     }
 
     /// Whether the last one of some characters and the next one are in one piece in every text.
@@ -237,6 +249,12 @@ impl Scans {
             };
             if is_linked {
                 set = set.or(Neighbours::LINKED);
+            }
+            let (_, ends_with_right) = automaton.go(next, end);
+            // A scan that has ended without a match there leaves the place to a later one.
+            let is_steady = if goes_on { ends_with_text && ends_with_right } else { !ends_with_text };
+            if !is_steady {
+                set = set.or(Neighbours::UNSTEADY);
             }
         }
         set.or(Neighbours::of_sides(ends, starts))
@@ -340,6 +358,15 @@ mod tests {
             (0..length).map(|place| self.characters[number / count.pow(place) % count]).collect()
         }
 
+        /// Whether the parts of a text before its last character are its parts, but that the last match is longer.
+        fn grows(&self, number: usize, length: usize) -> bool {
+            let (ends, matched) = self.parts[length][number];
+            let last = 1 << (length - 1);
+            let (fewer_ends, fewer_matched) =
+                self.parts[length - 1][number % self.characters.len().pow(length as u32 - 1)];
+            ends == fewer_ends & !(last >> 1) | last && matched == fewer_matched | last && matched & last >> 1 != 0
+        }
+
         /// The case at a place of a text, and whether the other parts of the text are those of either side alone.
         fn case(&self, number: usize, length: usize, place: usize) -> (Neighbours, bool) {
             let power = self.characters.len().pow(place as u32);
@@ -398,8 +425,10 @@ mod tests {
             // By pair, and by pair and the character before it: what was found.
             let mut pairs = vec![Neighbours::NONE; count * count];
             let mut threes = vec![Neighbours::NONE; count * count * count];
+            let mut grows = vec![true; count * count];
             for length in 2..=longest as usize {
                 for number in 0..count.pow(length as u32) {
+                    grows[number / count.pow(length as u32 - 2)] &= texts.grows(number, length);
                     for place in 1..length {
                         let (case, is_alone) = texts.case(number, length, place);
                         let case = if is_alone { case } else { case.or(Neighbours::LINKED) };
@@ -417,6 +446,7 @@ mod tests {
                 let (left, right) = (texts.characters[pair % count], texts.characters[pair / count]);
                 let said = pattern.neighbours(Some(left), right);
                 let any = pattern.neighbours(None, right);
+                assert!(grows[pair] || !pattern.grows(left, right), "{text} {left:?} {right:?}");
                 assert!(said.or(any) == any && found.or(said) == said, "{text} {left:?} {right:?} {said:?} {found:?}");
                 if said.has(Neighbours::LINKED) && !found.has(Neighbours::LINKED) {
                     unsaid.push((left, right));
@@ -429,6 +459,13 @@ mod tests {
             }
             assert_eq!(unsaid.len(), expected, "{text} {unsaid:?}");
         }
+    }
+
+    #[test]
+    fn a_word_grows_where_the_piece_behind_it_depends_on_how_it_began() {
+        let pattern = Pattern::new(r"[!?][A-Za-z]+|[^\r\n\p{L}!?]?[\p{L}\p{M}]+| ?[!?]+|\s").unwrap();
+        assert_eq!(pattern.between(Some('a'), 'b'), Between::Unknown);
+        assert!(pattern.grows('a', 'b') && pattern.grows('é', 'a') && !pattern.grows('a', 'é'));
     }
 
     #[test]
