@@ -9,6 +9,7 @@ use crate::count::rows::Rows;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::interrupt;
+use crate::memory::{self, Room};
 use crate::segment::Visit;
 use crate::split::added::AddedToken;
 
@@ -46,7 +47,8 @@ struct Pieces {
 impl Visit for Pieces {
     fn piece(&mut self, piece: &str) -> Result<()> {
         if !piece.is_empty() {
-            self.all.push(piece.to_owned());
+            self.all.room(1)?;
+            self.all.push(memory::copy(piece)?);
             self.ends_with_token = false;
         }
         Ok(())
@@ -66,9 +68,11 @@ fn pieces_behind(counter: &Counter, text: &str, place: usize, to: usize) -> Resu
     let (mut one, mut all) = (Pieces::default(), Pieces::default());
     counter.walk(text, before..place, As::GoingOn, &mut one)?;
     counter.walk(text, before..to, As::GoingOn, &mut all)?;
-    let ([piece], [first, ..]) = (one.all.as_slice(), all.all.as_slice()) else { return Ok(None) };
-    let Some(first) = first.strip_prefix(piece.as_str()).map(str::to_owned) else { return Ok(None) };
-    all.all[0] = first;
+    let ([piece], [first, ..]) = (one.all.as_slice(), all.all.as_mut_slice()) else { return Ok(None) };
+    if !first.starts_with(piece.as_str()) {
+        return Ok(None);
+    }
+    first.drain(..piece.len());
     // The character before may become an added token and what goes on behind it.
     all.added -= one.added;
     Ok(Some(all))
@@ -151,6 +155,7 @@ impl Run {
                     length
                 }
             };
+            places.room(1)?;
             places.push((next, length));
             place = next;
         }
@@ -160,6 +165,8 @@ impl Run {
             if self.piece.len() + piece.len() != length {
                 return Ok(false);
             }
+            self.piece.room(piece.len())?;
+            self.places.room(places.len())?;
             self.piece.push_str(piece);
             self.places.append(&mut places);
             self.rows.extend(counter.tokenizer.model(), &self.piece)?;
@@ -200,16 +207,30 @@ impl Run {
             rest += counter.count_piece(piece).map_err(placed)?;
         }
         let behind = self.piece.split_off(length);
-        self.put(counter, length, &pieces.all[0])?;
-        let count = self.count(counter, self.piece.len());
-        self.put(counter, length, &behind)?;
-        Ok(count.map_err(placed)? + rest)
+        let mut count_behind = || {
+            self.put(counter, length, &pieces.all[0])?;
+            let count = self.count(counter, self.piece.len()).map_err(placed);
+            self.put(counter, length, &behind).and(count)
+        };
+        let count = count_behind();
+        if self.piece.len() != length + behind.len() {
+            self.forget_beyond(length);
+        }
+        Ok(count? + rest)
+    }
+
+    /// Forgets what is beyond a length of the piece.
+    fn forget_beyond(&mut self, length: usize) {
+        self.places.truncate(self.places.partition_point(|known| known.1 <= length));
+        self.piece.truncate(length);
+        self.rows.truncate(length);
     }
 
     /// Puts something behind so many bytes of the piece.
     fn put(&mut self, counter: &Counter, length: usize, behind: &str) -> Result<()> {
         self.rows.truncate(length);
         self.piece.truncate(length);
+        self.piece.room(behind.len())?;
         self.piece.push_str(behind);
         self.rows.extend(counter.tokenizer.model(), &self.piece)
     }
@@ -243,8 +264,7 @@ impl Run {
         let place = place.saturating_sub(self.margin);
         self.places.truncate(self.places.partition_point(|known| known.0 <= place));
         let Some(&(_, length)) = self.places.last() else { return false };
-        self.piece.truncate(length);
-        self.rows.truncate(length);
+        self.forget_beyond(length);
         true
     }
 }

@@ -20,6 +20,7 @@ use super::token_table::{MOST_TOKENS, NONE};
 use super::trie::Node;
 use super::{Bpe, start_of};
 use crate::error::Result;
+use crate::memory::Room;
 use crate::vocab::Fits;
 
 /// In place of a last token: bytes or an unknown token, behind which text begins anew.
@@ -155,7 +156,7 @@ impl BpeRows {
     /// Extends to the end of `piece`, which begins with what is known.
     ///
     /// # Errors
-    /// `Format`, if the tokens are too many to be looked for.
+    /// `Format`, if the tokens are too many to be looked for; `Memory`.
     pub(super) fn extend(&mut self, model: &Bpe, piece: &str) -> Result<()> {
         let growth = model.growth()?;
         let known = self.length;
@@ -163,6 +164,7 @@ impl BpeRows {
             let place = Place { character, start: known + at, last: false };
             let Some((count, token)) = self.next(model, growth, piece, self.rows.len(), place) else { return Ok(()) };
             if token != NONE {
+                self.rows.room(1)?;
                 self.rows.push(Row { end: place.end() as u32, count, token });
             }
             self.length = place.end();

@@ -39,15 +39,14 @@ impl WordRows {
     /// Time: linear in what is new, times the longest token; of a Unigram, in the ways that long tokens make.
     ///
     /// # Errors
-    /// `Format`, if the tokens are too many to be looked for.
+    /// `Format`, if the tokens are too many to be looked for; `Memory`: what was read stays known.
     pub(crate) fn extend(&mut self, model: &WordModel, piece: &str) -> Result<()> {
         match model {
-            WordModel::Bpe(model) => self.bpe.extend(model, piece)?,
+            WordModel::Bpe(model) => self.bpe.extend(model, piece),
             WordModel::WordPiece(model) => self.word_piece.extend(model, piece),
             WordModel::Unigram(model) => self.unigram.extend(model, piece),
-            WordModel::WordLevel(_) => {}
+            WordModel::WordLevel(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// The number of tokens of a prefix as a piece of its own, which is not empty; None if it is not known.

@@ -10,6 +10,7 @@ use super::trie::Node;
 use super::unigram::{Best, NOT_YET, Pending, width};
 use super::{Unigram, is_start, no_unk};
 use crate::error::Result;
+use crate::memory::Room;
 
 /// The best way to a place.
 #[derive(Clone, Copy)]
@@ -59,17 +60,24 @@ impl UnigramRows {
     }
 
     /// Extends to the end of `piece`, which begins with what is known, or to where it cannot be encoded.
-    pub(super) fn extend(&mut self, model: &Unigram, piece: &str) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn extend(&mut self, model: &Unigram, piece: &str) -> Result<()> {
         if self.rows.is_empty() {
             self.rows.push(FIRST);
         }
         let (text, known) = (piece.as_bytes(), self.len());
         if self.failed.is_some() || known >= text.len() {
-            return;
+            return Ok(());
         }
+        self.rows.room(text.len() - known)?;
+        self.states.room(if model.long.is_some() { text.len() - known } else { 0 })?;
         let mut open = self.open.take().unwrap_or_else(|| Self::reopen(model, text, known));
         let mut start = known;
         for (end, &byte) in (known + 1..).zip(&text[known..]) {
+            self.lacking.room(1)?;
+            self.offsets.room(1)?;
             if is_start(byte) {
                 start = end - 1;
                 open.push((start as u32, model.trie.root()));
@@ -110,7 +118,7 @@ impl UnigramRows {
                     self.rows.truncate(start + 1);
                     self.states.truncate(start);
                     self.failed = Some(start);
-                    return;
+                    return Ok(());
                 };
                 best.token = unk;
             }
@@ -125,6 +133,7 @@ impl UnigramRows {
             self.rows.push(row);
         }
         self.open = Some(open);
+        Ok(())
     }
 
     /// The number of tokens of a prefix; None if it is not known.

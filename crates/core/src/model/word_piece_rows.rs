@@ -6,6 +6,7 @@
 
 use super::{WordPiece, no_unk};
 use crate::error::Result;
+use crate::memory::Room;
 
 /// Models with longer tokens, in bytes, have no rows: each count looks for tokens in that many bytes.
 const LONGEST_LOOKED_FOR: usize = 1024;
@@ -43,21 +44,25 @@ impl WordPieceRows {
     }
 
     /// Extends to the end of `piece`, which begins with what is known.
-    pub(super) fn extend(&mut self, model: &WordPiece, piece: &str) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn extend(&mut self, model: &WordPiece, piece: &str) -> Result<()> {
         self.length = self.length.max(piece.len());
         loop {
             let last = self.ends.last().copied().unwrap_or_default();
             let rest = &piece.as_bytes()[last.end as usize..];
             // Nothing more is asked of a piece that is too long.
             if last.characters as usize > model.longest_piece {
-                return;
+                return Ok(());
             }
             let (found, read) = model.tokens_at(last.end as usize).longest(rest);
-            let Some((_, length)) = found.filter(|_| read < rest.len()) else { return };
+            let Some((_, length)) = found.filter(|_| read < rest.len()) else { return Ok(()) };
             let end = last.end + length as u32;
             // The byte at which the search ended was read as well.
             let read = last.read.max(last.end + read as u32 + 1);
             let characters = last.characters + piece[last.end as usize..end as usize].chars().count() as u32;
+            self.ends.room(1)?;
             self.ends.push(Final { end, read, characters });
         }
     }

@@ -169,8 +169,7 @@ impl Aligned {
     pub(crate) fn rewrite(&mut self, edit: impl FnOnce(&mut Edit<'_>) -> Result<()>) -> Result<()> {
         let mut made = self.edit().asking();
         edit(&mut made)?;
-        made.check()?;
-        if let Some((text, origins)) = made.finish() {
+        if let Some((text, origins)) = made.finish()? {
             self.replace(text, origins);
         }
         Ok(())
@@ -405,18 +404,25 @@ impl<'a> Edit<'a> {
     }
 
     /// The new text; None if it is the old one.
-    pub(crate) fn finish(mut self) -> Option<(String, Option<Vec<Origin>>)> {
+    ///
+    /// # Errors
+    /// Those of [`Edit::check`]: what was kept last is copied only now.
+    pub(crate) fn finish(mut self) -> Result<Option<(String, Option<Vec<Origin>>)>> {
         if self.from == 0 && self.text.is_empty() && self.at == self.old.len() {
-            return None;
+            return self.check().map(|()| None);
         }
         self.flush();
-        Some((self.text, self.origins.map(|_| self.traced)))
+        self.check()?;
+        Ok(Some((self.text, self.origins.map(|_| self.traced))))
     }
 
     /// The new text; borrowed if it is the old one.
-    pub(crate) fn into_text(self) -> Cow<'a, str> {
+    ///
+    /// # Errors
+    /// As [`Edit::finish`].
+    pub(crate) fn into_text(self) -> Result<Cow<'a, str>> {
         let old = self.old;
-        self.finish().map_or(Cow::Borrowed(old), |(text, _)| Cow::Owned(text))
+        Ok(self.finish()?.map_or(Cow::Borrowed(old), |(text, _)| Cow::Owned(text)))
     }
 }
 
@@ -453,10 +459,10 @@ mod tests {
         for text in ["", "abc"] {
             let mut edit = Edit::new(text, None, 9);
             edit.keep(text.len());
-            assert!(edit.finish().is_none());
+            assert_eq!(edit.finish().unwrap(), None);
         }
         let mut edit = Edit::new("abc", None, 9);
         edit.skip(3);
-        assert_eq!(edit.finish(), Some((String::new(), None)));
+        assert_eq!(edit.finish().unwrap(), Some((String::new(), None)));
     }
 }

@@ -219,7 +219,7 @@ fn insert(edit: &mut Edit, character: char, lowered: bool) {
 fn whole(text: &mut Aligned, pass: impl FnOnce(&mut Edit)) {
     let mut edit = text.edit();
     pass(&mut edit);
-    if let Some((new, origins)) = edit.finish() {
+    if let Ok(Some((new, origins))) = edit.finish() {
         text.replace(new, origins);
     }
 }

@@ -89,7 +89,7 @@ impl Normalizer {
         if self.run(&mut edit).is_err() {
             edit.keep(text.len());
         }
-        edit.into_text()
+        edit.into_text().unwrap_or(Cow::Borrowed(text))
     }
 
     /// The normalized text; borrowed if nothing changed.
@@ -109,7 +109,7 @@ impl Normalizer {
         }
         let mut edit = Edit::new(text, None, most).asking();
         self.run(&mut edit)?;
-        Ok(edit.into_text())
+        edit.into_text()
     }
 
     /// Normalizes a text that knows where its bytes came from.

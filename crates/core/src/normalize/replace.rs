@@ -263,8 +263,7 @@ impl Replace {
         }
         let mut edit = Edit::new(text, None, most).asking();
         self.run(&mut edit)?;
-        edit.check()?;
-        Ok(edit.finish().map(|(text, _)| text))
+        Ok(edit.finish()?.map(|(text, _)| text))
     }
 }
 

@@ -91,12 +91,11 @@ impl PreTokenized {
             }
             spell(&mut edit, piece.clone(), &mut pieces);
         }
-        edit.check()?;
         let all = edit.old().len();
         if edit.at() < all {
             edit.skip(all);
         }
-        if let Some((text, origins)) = edit.finish() {
+        if let Some((text, origins)) = edit.finish()? {
             self.text.replace(text, origins);
         }
         self.spare = std::mem::replace(&mut self.pieces, pieces);
