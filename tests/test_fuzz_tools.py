@@ -43,6 +43,9 @@ def test_what_fuzzing_with_coverage_lacks_is_named(monkeypatch: pytest.MonkeyPat
         ("pattern, decode_stream, words", 5),
         ("pattern, align, words", 8),
         ("pattern, encode_batch_array, words", 4),
+        # A pass over text whose last part found no room was an empty text; rows of a model ended the process.
+        ("characters, encode_array by one thread, one word", 3),
+        ("wordpiece, fit, one word", 2),
     ],
 )
 def test_calls_end_in_memory_error_where_allocations_fail(tmp_path: Path, only: str, failures: int) -> None:

@@ -231,8 +231,10 @@ impl<'a> Edit<'a> {
     /// A text of its own with room for so many bytes; where there is none, the pass ends.
     pub(crate) fn room_for(&mut self, bytes: usize) -> String {
         let mut text = String::new();
-        if self.checks.is_some() {
-            self.failed = text.room(bytes).err();
+        if self.checks.is_some()
+            && let Err(error) = text.room(bytes)
+        {
+            self.failed = Some(error);
         }
         text
     }
