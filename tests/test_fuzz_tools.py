@@ -46,6 +46,8 @@ def test_what_fuzzing_with_coverage_lacks_is_named(monkeypatch: pytest.MonkeyPat
         # A pass over text whose last part found no room was an empty text; rows of a model ended the process.
         ("characters, encode_array by one thread, one word", 3),
         ("wordpiece, fit, one word", 2),
+        # The text of one unknown token.
+        ("t5, offsets, one word", 7),
     ],
 )
 def test_calls_end_in_memory_error_where_allocations_fail(tmp_path: Path, only: str, failures: int) -> None:

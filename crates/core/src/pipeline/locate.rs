@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::encode::Borrowed;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::{self, Checks};
-use crate::memory::Room;
+use crate::memory::{self, Room};
 use crate::model::{Token, WordModel};
 use crate::normalize::Aligned;
 use crate::pipeline::Tokenizer;
@@ -60,7 +60,8 @@ impl Tokenizer {
         self.locate_admitted(text, Admitted::By(policy), BLOCK, |token, surface| {
             all.room(1)?;
             let Found { id, start, end, word } = token;
-            all.push(Located { id, start, end, word, surface: surface.map(Box::from) });
+            let surface = surface.map(memory::copy).transpose()?.map(String::into_boxed_str);
+            all.push(Located { id, start, end, word, surface });
             Ok(())
         })?;
         Ok(all)
