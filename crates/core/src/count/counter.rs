@@ -42,7 +42,7 @@ pub(crate) enum As {
     GoingOn,
 }
 
-/// What is asked of a short part.
+/// A question about a short part of a text.
 #[derive(Clone, Copy)]
 enum Asked {
     /// How many ids it has.

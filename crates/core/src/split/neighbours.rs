@@ -47,7 +47,7 @@ impl Neighbours {
     /// A text that ends at the place may have other parts than those of the text with the right character, the last one of
     /// which ends before it.
     pub(crate) const UNSTEADY: Self = Self(1 << 6);
-    /// What is no case of a place.
+    /// The bits that are no case of a place.
     const BESIDES: Self = Self::LINKED.or(Self::UNSTEADY);
     /// Nothing is certain.
     pub(crate) const UNCERTAIN: Self = Self(u8::MAX);
