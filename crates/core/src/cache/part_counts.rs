@@ -1,4 +1,4 @@
-//! Short parts of texts that were counted lately, and their counts: words recur, and a call through all stages costs more
+//! Short parts of texts that were counted lately, and their counts, or what of them fits: words recur, and a call through all stages costs more
 //! than the few bytes of one.
 
 use super::bound::{self, Taken};
@@ -28,7 +28,7 @@ pub(crate) struct PartCounts {
 }
 
 impl PartCounts {
-    /// The count of a part, if it is known; `what` tells apart what parts are counted as.
+    /// The number kept for a part, if it is known; `what` tells apart what was asked of it.
     #[inline]
     pub(crate) fn get(&self, part: &[u8], what: u8) -> Option<u64> {
         if part.len() <= SMALL { self.small.get(part, what) } else { self.large.get(part, what) }

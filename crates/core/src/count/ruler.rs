@@ -1,7 +1,7 @@
 //! A ruler of a text: cuts, and how many ids the text before each has, made as far as they are asked for.
 //!
-//! Where nothing but patterns stands between a text and its pieces, one pass encodes it and marks every piece end that is a
-//! cut. Elsewhere the parts between two cuts are counted one by one; most are words, and were counted before.
+//! Where nothing but patterns stands between a text and its pieces, one pass encodes it and marks piece ends that are
+//! cuts. Elsewhere the parts between two cuts are counted one by one; most are words, and were counted before.
 
 use std::ops::Range;
 

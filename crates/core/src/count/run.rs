@@ -2,7 +2,8 @@
 //! of that piece (`count::rows`).
 //!
 //! At a joined place the text has the pieces of its left part, and the last of these goes on with what the right part
-//! becomes. So the piece of a run grows by what each character becomes by itself.
+//! becomes. So the piece of a run grows by what each character becomes by itself. Where a place only grows (`Meeting::Growing`),
+//! that holds as long as the text ends in the run: such a run says nothing of text behind it.
 
 use crate::count::counter::{As, Counter};
 use crate::count::rows::Rows;

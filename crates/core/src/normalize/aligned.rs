@@ -388,13 +388,13 @@ impl<'a> Edit<'a> {
         self.origins.is_some()
     }
 
-    /// The whole old text, to be changed by itself.
-    pub(crate) fn rest(&self) -> Aligned {
-        Aligned {
-            text: self.old.to_owned(),
-            origins: self.origins.map(<[Origin]>::to_vec),
-            original_len: self.old.len(),
-        }
+    /// A copy of the old text, to be changed by itself.
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(crate) fn copy_of_old(&self) -> Result<Aligned> {
+        let origins = self.origins.map(|origins| memory::collect(origins.iter().copied())).transpose()?;
+        Ok(Aligned { text: memory::copy(self.old)?, origins, original_len: self.old.len() })
     }
 
     /// Takes a text, with its origins, for all of the old one.

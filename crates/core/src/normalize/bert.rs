@@ -10,6 +10,7 @@ use super::edges::{is_ascii, of_characters};
 use super::simple::{lowercase, lowercase_edge, put_lowered};
 use super::{Normalizer, forms};
 use crate::edge::Edge;
+use crate::error::Result;
 use crate::normalize::aligned::{Aligned, Edit};
 
 /// The enabled stages.
@@ -39,14 +40,17 @@ impl Bert {
     }
 
     /// The pass over the text.
-    pub(super) fn run(self, edit: &mut Edit) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn run(self, edit: &mut Edit) -> Result<()> {
         let categories = categories();
         let sorted = |text: &str| text.chars().any(|character| categories.of(character) & SORTED != 0);
         if self.strips() && !edit.old().is_ascii() && sorted(edit.old()) {
-            self.run_stages(edit);
-        } else {
-            self.run_at_once(edit);
+            return self.run_stages(edit);
         }
+        self.run_at_once(edit);
+        Ok(())
     }
 
     /// Its stages one after another, each with the edge of the one before.
@@ -161,15 +165,15 @@ impl Bert {
     }
 
     /// The stages one after another.
-    fn run_stages(self, edit: &mut Edit) {
+    fn run_stages(self, edit: &mut Edit) -> Result<()> {
         let categories = categories();
-        let mut text = edit.rest();
+        let mut text = edit.copy_of_old()?;
         if self.clean_text {
             stage(&mut text, |edit, character, end| match self.clean(categories, character) {
                 Cleaned::Removed => edit.skip(end),
                 Cleaned::Space => edit.put(' ', end),
                 Cleaned::Kept => edit.keep(end),
-            });
+            })?;
         }
         if self.handle_chinese_chars {
             stage(&mut text, |edit, character, end| {
@@ -179,20 +183,27 @@ impl Bert {
                 edit.put(' ', end);
                 edit.insert_char(character);
                 edit.insert_char(' ');
-            });
+            })?;
         }
-        whole(&mut text, |edit| forms::run(&Normalizer::Nfd, edit));
+        text.rewrite(|edit| {
+            forms::run(&Normalizer::Nfd, edit);
+            Ok(())
+        })?;
         stage(&mut text, |edit, character, end| {
             if categories.of(character) & NONSPACING == 0 {
                 edit.keep(end);
             } else {
                 edit.skip(end);
             }
-        });
+        })?;
         if self.lowercase {
-            whole(&mut text, lowercase);
+            text.rewrite(|edit| {
+                lowercase(edit);
+                Ok(())
+            })?;
         }
         edit.take_all(text);
+        Ok(())
     }
 }
 
@@ -216,18 +227,11 @@ fn insert(edit: &mut Edit, character: char, lowered: bool) {
     }
 }
 
-fn whole(text: &mut Aligned, pass: impl FnOnce(&mut Edit)) {
-    let mut edit = text.edit();
-    pass(&mut edit);
-    if let Ok(Some((new, origins))) = edit.finish() {
-        text.replace(new, origins);
-    }
-}
-
-fn stage(text: &mut Aligned, mut one: impl FnMut(&mut Edit, char, usize)) {
-    whole(text, |edit| {
+fn stage(text: &mut Aligned, mut one: impl FnMut(&mut Edit, char, usize)) -> Result<()> {
+    text.rewrite(|edit| {
         for (at, character) in edit.old().char_indices() {
             one(edit, character, at + character.len_utf8());
         }
-    });
+        Ok(())
+    })
 }

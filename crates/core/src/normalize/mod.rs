@@ -237,10 +237,10 @@ impl Normalizer {
             Self::StripAccents => simple::strip_accents(edit),
             Self::Replace(replace) => replace.run(edit)?,
             Self::Prepend(content) => simple::prepend(edit, content),
-            Self::Bert(bert) => bert.run(edit),
+            Self::Bert(bert) => bert.run(edit)?,
             Self::Nmt => simple::nmt(edit),
             Self::Precompiled(table) => table.run(edit),
-            Self::SentencePiece(model) => model.edit(edit),
+            Self::SentencePiece(model) => model.edit(edit)?,
             Self::ByteLevel => byte_level::run(edit),
         }
         edit.check_length()

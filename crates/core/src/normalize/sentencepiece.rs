@@ -21,7 +21,8 @@ use super::parsed;
 use super::rules::Rules;
 use crate::edge::Edge;
 use crate::error::{Error, Kind, Result};
-use crate::normalize::aligned::{Aligned, Edit, Origin};
+use crate::memory;
+use crate::normalize::aligned::{Aligned, Edit};
 
 const BLANK: &str = "\u{2581}";
 
@@ -157,17 +158,21 @@ impl SentencePiece {
     }
 
     /// The pass over a text that knows where its bytes came from.
-    pub(super) fn edit(&self, edit: &mut Edit) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn edit(&self, edit: &mut Edit) -> Result<()> {
         if edit.old().is_empty() {
-            return;
+            return Ok(());
         }
         if !edit.is_traced() {
             let text = edit.old();
             let mut out = Written::<false> { text: edit.room_for(text.len() + text.len() / 2 + 3), from: Vec::new() };
             self.run(text, &mut out, |length| edit.goes_on(length));
-            return edit.take_all(Aligned::plain(out.text));
+            edit.take_all(Aligned::plain(out.text));
+            return Ok(());
         }
-        let mut aligned = edit.rest();
+        let mut aligned = edit.copy_of_old()?;
         let (text, from) = self.placed(edit.old(), |length| edit.goes_on(length));
         let old = aligned.origins().unwrap_or_default();
         let behind = old.last().map_or(0, |origin| origin.1);
@@ -177,9 +182,10 @@ impl SentencePiece {
             let last = end.checked_sub(1).filter(|&last| last >= start).and_then(|last| old.get(last));
             (first, last.map_or(first, |origin| origin.1))
         };
-        let origins: Vec<Origin> = from.windows(2).map(|pair| origin(pair[0], pair[1])).collect();
+        let origins = memory::collect(from.windows(2).map(|pair| origin(pair[0], pair[1])))?;
         aligned.replace(text, Some(origins));
         edit.take_all(aligned);
+        Ok(())
     }
 
     /// The normalizer of a text that goes on behind a character that is no white space.

@@ -363,14 +363,10 @@ impl<'t> Cuts<'t> {
                 },
             }
         }
+        if grows {
+            return if all_joined { Meeting::Growing } else { Meeting::Unknown };
+        }
         match left {
-            _ if grows => {
-                if all_joined {
-                    Meeting::Growing
-                } else {
-                    Meeting::Unknown
-                }
-            }
             Some(_) if !asks => Meeting::Inside,
             Some(left) if self.tokenizer.model().splits_between(left, right) => Meeting::CutByModel,
             Some(_) if all_joined => Meeting::Joined,

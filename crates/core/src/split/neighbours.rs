@@ -18,6 +18,9 @@
 //!   equal to that of a scan that began with it: so it ends where that one does, if that one has a match. If that one
 //!   may have none, a match ends between the two in the text as well.
 //!
+//! A text grows at the place if no such scan is of another kind than these: a match ends at the end of a text that ends with the
+//! left character, and at that of one that ends with the right character; or the scan has ended before without a match there.
+//!
 //! Long because a third of it is tests: every pattern on all short texts.
 
 use std::collections::HashMap;
