@@ -335,7 +335,7 @@ def test_options_of_the_call_are_said_not_to_apply(tmp_path: Path) -> None:
         (b"YQ== 0\n 1\n", "x.tiktoken", "has the token b'', which is empty"),
         (b"YQ== 0\nYg== 4294967295\n", "x.tiktoken", "not an id"),
         (b"YQ== 0\nYg== 1\n", "x.tiktoken", "no token for 241 of the bytes of UTF-8: 0x00"),
-        (b"bytepair\x02\n", "x.bytepair", "another version"),
+        (b"bytepair\x03\n", "x.bytepair", "another version"),
         (b"bytepair\x01\n" + b"\0" * 40, "x.bytepair", "damaged"),
     ],
 )

@@ -34,6 +34,7 @@ __all__ = [
     "Pieces",
     "PrefixCache",
     "Prepender",
+    "Tables",
     "TextIndex",
     "__version__",
     "align_tokens",
@@ -82,6 +83,11 @@ __version__: str
 UNICODE_VERSION: MappingProxyType[str, str]
 
 @final
+class Tables:
+    @staticmethod
+    def open(memory: Buffer, start: int, owner: bytes) -> Tables | None: ...
+
+@final
 class Columns:
     def __new__(
         cls,
@@ -95,11 +101,12 @@ class Columns:
     def trained(symbols: Sequence[bytes], merges: Sequence[tuple[int, int, int]], first: int) -> Columns: ...
     @staticmethod
     def unpack(
-        data: bytes,
+        data: Buffer,
         tokens: int,
         merges: int | None,
         scores: bool = False,
         unreachable: Sequence[tuple[str, int]] = ...,
+        tables: Tables | None = None,
     ) -> Columns: ...
     def pack(self) -> bytes: ...
     def tokens(self) -> tuple[bytes, ...]: ...
@@ -243,6 +250,7 @@ class CoreTokenizer:
         decoders: Sequence[str],
         model: str | None,
     ) -> Self: ...
+    def tables(self, owner: bytes) -> bytes | None: ...
     def encode(
         self,
         text: TextInput,

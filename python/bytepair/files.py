@@ -70,6 +70,13 @@ def read(path: Path) -> bytes:
         raise
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
+    check_size(path, size)
+    return b"".join(parts)
+
+
+def check_size(path: Path, size: int) -> None:
+    """Raises ArtifactError if a file of so many bytes is larger than `at_most` and `MOST_BYTES` allow."""
+    most = _most_bytes.get()
     if size > most:
         raise ArtifactError(
             f"the file is larger than {most:,} bytes",
@@ -77,7 +84,6 @@ def read(path: Path) -> bytes:
             remedy="is it a tokenizer? If so, allow more: bp.load(path, max_bytes=...)",
             cli_remedy="is it a tokenizer? If so, allow more: --max-bytes N",
         )
-    return b"".join(parts)
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY) -> BinaryIO:
@@ -123,15 +129,15 @@ def read_parts(path: Path, size: int) -> Iterator[bytes]:
         raise _unreadable(path, error) from error
 
 
-def mapped(path: Path, magic: bytes) -> mmap | None:
-    """A regular file of any size that begins with `magic`, mapped into memory; None if it begins otherwise.
+def mapped(path: Path, *magics: bytes) -> mmap | None:
+    """A regular file of any size that begins with one of `magics`, mapped into memory; None if it begins otherwise.
 
     Raises:
         ArtifactError: It cannot be read, or is no regular file.
     """
     try:
         with open_regular(path) as file:
-            if file.read(len(magic)) != magic:
+            if not file.read(max(map(len, magics))).startswith(magics):
                 return None
             # Only mapped files need this import.
             import mmap  # noqa: PLC0415

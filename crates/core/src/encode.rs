@@ -12,7 +12,6 @@ use aho_corasick::{AhoCorasick, Input};
 use crate::cache::known::{Known, few};
 use crate::cache::pool::Pool;
 use crate::cache::seen::Key;
-use crate::cache::whole_tokens::{self, WholeTokens};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
 use crate::memory::Room;
@@ -22,7 +21,7 @@ use crate::row::{self, IDS, Ids};
 use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
-use crate::vocab::{Semantics, Vocab};
+use crate::vocab::{LONGEST_WHOLE, Semantics, Vocab};
 
 /// Takes ids as they come.
 pub trait Sink {
@@ -133,7 +132,6 @@ impl Default for Found {
 /// A vocabulary with its caches, shared by all threads.
 pub(crate) struct Compiled {
     pub(crate) vocab: Vocab,
-    tokens: WholeTokens,
     /// A model that is spelled in characters. The vocabulary does its work on bytes, or is empty.
     words: Option<WordModel>,
     /// Pieces with one of these are left to the model that is spelled in characters.
@@ -143,8 +141,7 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     pub(crate) fn new(vocab: Vocab) -> Self {
-        let tokens = WholeTokens::new(vocab.all_bytes(), vocab.wholes());
-        Self { vocab, tokens, words: None, hazards: None, pool: Pool::default() }
+        Self { vocab, words: None, hazards: None, pool: Pool::default() }
     }
 
     /// A model that is spelled in characters, and the vocabulary that does its work on bytes, if there is one.
@@ -221,8 +218,9 @@ impl Compiled {
     /// The id of a part of a text, which is not empty, if it is a whole token as a piece.
     #[inline]
     fn whole(&self, text: &[u8], start: usize, end: usize) -> Option<u32> {
-        if end - start <= whole_tokens::LONGEST && !self.tokens.may_lack_tokens() {
-            return self.tokens.get(text, start, end);
+        let tokens = self.vocab.whole_tokens();
+        if end - start <= LONGEST_WHOLE && !tokens.may_lack_tokens() {
+            return tokens.get(text, start, end);
         }
         self.vocab.whole(&text[start..end])
     }
@@ -234,7 +232,7 @@ impl Compiled {
 
     /// Bytes of memory of the table of tokens.
     pub(crate) fn memory(&self) -> usize {
-        self.tokens.memory()
+        self.vocab.whole_tokens().memory()
     }
 
     /// An encoder for one call.
@@ -502,8 +500,8 @@ impl Lookup {
         for &number in &found.which[..found.missing] {
             let (start, end) = place(ends, number);
             let number = usize::from(number);
-            if known.prepare_more(found.keys[number], found.hashes[number]) && end - start <= whole_tokens::LONGEST {
-                model.tokens.prepare(text, start, end);
+            if known.prepare_more(found.keys[number], found.hashes[number]) && end - start <= LONGEST_WHOLE {
+                model.vocab.whole_tokens().prepare(text, start, end);
             }
         }
         for &number in &found.which[..found.missing] {

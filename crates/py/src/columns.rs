@@ -2,7 +2,10 @@
 
 use bytepair_core::files::Columns as Core;
 use bytepair_core::files::rank_file;
+use bytepair_core::stored::{Memory, Stored};
 use bytepair_core::vocab::Semantics;
+use bytepair_core::{Result, Vocab};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -10,6 +13,7 @@ use pyo3::types::{PyBytes, PyTuple};
 
 use crate::errors::raise;
 use crate::strings::{Name, OwnedName};
+use crate::tables::{Tables, View};
 
 /// The model of a tokenizer: the columns of a `BytePair`, converted to tuples only on access.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -19,6 +23,8 @@ pub(crate) struct Columns {
     pub(crate) scores: Option<Vec<f64>>,
     /// Tokens that no text becomes: they are only decoded.
     pub(crate) unreachable: Core,
+    /// The compiled tables of these columns, if a file holds them.
+    pub(crate) stored: Option<Stored>,
 }
 
 impl Columns {
@@ -28,6 +34,18 @@ impl Columns {
             Some(pairs) => Semantics::Merges { pairs: pairs.clone(), ignore_merges },
             None => Semantics::Ranks,
         }
+    }
+
+    /// The vocabulary of bytes: from its compiled tables, if there are any for these semantics.
+    pub(crate) fn vocab(&self, ignore_merges: bool) -> Result<Vocab> {
+        let Core { bytes, ends, ids } = &self.tokens;
+        let takes_all_whole = ignore_merges || self.merges.is_none();
+        if let Some(stored) = &self.stored
+            && let Some(vocab) = Vocab::of_stored(bytes, ends, ids, takes_all_whole, stored)?
+        {
+            return Ok(vocab);
+        }
+        Vocab::new(&self.tokens.tokens().collect::<Vec<_>>(), ids, self.semantics(ignore_merges))
     }
 }
 
@@ -55,7 +73,7 @@ impl Columns {
         for token in &tokens {
             columns.push(token);
         }
-        Self { tokens: columns, merges, scores, unreachable: columns_of(unreachable) }
+        Self { tokens: columns, merges, scores, unreachable: columns_of(unreachable), stored: None }
     }
 
     /// The result of a training: the symbols, and the token of each merge (left, right, count), with ids from `first` on;
@@ -77,21 +95,23 @@ impl Columns {
         let made = columns.tokens().len();
         columns.ids = (first..).take(made).collect();
         let pairs = merges.iter().map(|&(left, right, _)| (left + first, right + first)).collect();
-        Ok(Self { tokens: columns, merges: Some(pairs), scores: None, unreachable: Core::default() })
+        Ok(Self { tokens: columns, merges: Some(pairs), scores: None, unreachable: Core::default(), stored: None })
     }
 
-    /// Reads the output of `pack`, with sizes from the caller; ValueError if the length does not match.
+    /// Reads the output of `pack`, with sizes and compiled tables from the caller; ValueError if the length does not match.
     #[staticmethod]
-    #[pyo3(signature = (data, tokens, merges, scores=false, unreachable=vec![]))]
+    #[pyo3(signature = (data, tokens, merges, scores=false, unreachable=vec![], tables=None))]
     fn unpack(
-        data: &[u8],
+        data: PyBuffer<u8>,
         tokens: usize,
         merges: Option<usize>,
         scores: bool,
         unreachable: Vec<(OwnedName, u32)>,
+        tables: Option<&Bound<'_, Tables>>,
     ) -> PyResult<Self> {
         let too_short = || PyValueError::new_err("the columns are longer than the file");
-        let mut rest = data;
+        let data = View::new(data, 0)?;
+        let mut rest = data.bytes();
         // A number is a claim: nothing is reserved before that many bytes are there.
         let mut column = |length: Option<usize>| {
             let bytes = length.and_then(|length| length.checked_mul(4));
@@ -115,7 +135,8 @@ impl Columns {
         let bits = |&[low, high]: &[u32; 2]| f64::from_bits(u64::from(low) | u64::from(high) << 32);
         let scores = scores.then(|| halves.as_chunks().0.iter().map(bits).collect());
         let (tokens, unreachable) = (Core { bytes: rest.to_vec(), ends, ids }, columns_of(unreachable));
-        Ok(Self { tokens, merges: merges.map(|_| pairs), scores, unreachable })
+        let stored = tables.map(|tables| tables.get().stored.clone());
+        Ok(Self { tokens, merges: merges.map(|_| pairs), scores, unreachable, stored })
     }
 
     /// The columns one after another; `bytepair.formats.native` defines the layout.
@@ -196,5 +217,5 @@ pub(crate) fn write_decimal(number: f64) -> String {
 #[pyfunction]
 pub(crate) fn read_rank_file(py: Python<'_>, data: PyBackedBytes) -> PyResult<Columns> {
     let (tokens, unreachable) = py.detach(|| rank_file::read(&data)).map_err(|error| raise(py, error))?;
-    Ok(Columns { tokens, merges: None, scores: None, unreachable })
+    Ok(Columns { tokens, merges: None, scores: None, unreachable, stored: None })
 }

@@ -43,6 +43,7 @@ mod sample;
 mod signals;
 mod stages;
 mod strings;
+mod tables;
 mod text;
 mod tokenizer;
 mod training;
@@ -94,6 +95,8 @@ mod _core {
     use crate::prompts::token_trie;
     #[pymodule_export]
     use crate::stages::{check_step, decode_tokens, normalize, pre_tokenize};
+    #[pymodule_export]
+    use crate::tables::Tables;
     #[pymodule_export]
     use crate::text::Control;
     #[pymodule_export]

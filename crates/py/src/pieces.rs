@@ -57,7 +57,7 @@ impl Pieces {
     #[allow(clippy::needless_pass_by_value, reason = "pyo3 makes it")]
     fn scored(&self, py: Python<'_>, kinds: Vec<u8>) -> Columns {
         let (tokens, scores) = py.detach(|| (self.0.columns(&kinds), self.0.weights(&kinds)));
-        Columns { tokens, merges: None, scores: Some(scores), unreachable: CoreColumns::default() }
+        Columns { tokens, merges: None, scores: Some(scores), unreachable: CoreColumns::default(), stored: None }
     }
 
     /// The columns of a BPE of the pieces of some types, which merge if `has_merges`; the number of merged pieces that share
@@ -73,7 +73,8 @@ impl Pieces {
         let (tokens, merges) =
             py.detach(|| Ok((self.0.columns(&kinds), merges()?))).map_err(|error| raise(py, error))?;
         let ScoredMerges { pairs, equal, strange, first_strange } = merges;
-        let columns = Columns { tokens, merges: Some(pairs), scores: None, unreachable: CoreColumns::default() };
+        let columns =
+            Columns { tokens, merges: Some(pairs), scores: None, unreachable: CoreColumns::default(), stored: None };
         Ok((columns, equal, strange, first_strange.map(|id| self.0.text(id))))
     }
 

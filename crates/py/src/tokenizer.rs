@@ -33,16 +33,12 @@ const IDS_TO_LISTEN: usize = 1 << 14;
 /// Content, id, special, single_word, lstrip, rstrip, normalized.
 type AddedRow = (OwnedName, u32, bool, bool, bool, bool, bool);
 
-fn vocab(py: Python<'_>, tokens: Vec<&[u8]>, ids: &[u32], semantics: Semantics) -> PyResult<Vocab> {
-    py.detach(|| Vocab::new(&tokens, ids, semantics)).map_err(|error| raise(py, error))
-}
-
 /// The merge of each token of more than one byte, in id order, as pairs of ids; FormatError for a token where ranks and
 /// merges are not proved to agree.
 #[pyfunction]
 pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u32>) -> PyResult<Vec<(u32, u32)>> {
-    let vocab = vocab(py, tokens.iter().map(|token| &**token).collect(), &ids, Semantics::Ranks)?;
-    py.detach(|| canonical(&vocab)).map_err(|error| raise(py, error))
+    let tokens: Vec<&[u8]> = tokens.iter().map(|token| &**token).collect();
+    py.detach(|| canonical(&Vocab::new(&tokens, &ids, Semantics::Ranks)?)).map_err(|error| raise(py, error))
 }
 
 /// The compiled core of a tokenizer: immutable, shared by threads.
@@ -73,9 +69,9 @@ impl CoreTokenizer {
         model: Option<Name<'_>>,
     ) -> PyResult<Self> {
         let columns = columns.get();
-        let Columns { tokens, merges, scores, unreachable } = columns;
+        let Columns { tokens, merges, scores, unreachable, .. } = columns;
         let model = match model {
-            None => Model::Bytes(vocab(py, tokens.tokens().collect(), &tokens.ids, columns.semantics(ignore_merges))?),
+            None => Model::Bytes(py.detach(|| columns.vocab(ignore_merges)).map_err(|error| raise(py, error))?),
             Some(options) => py
                 .detach(|| Model::of_characters(tokens, merges.as_deref(), scores.as_deref(), &options))
                 .map_err(|error| raise(py, error))?,
@@ -98,6 +94,11 @@ impl CoreTokenizer {
         // One huge id costs no memory.
         let bound = usize::try_from(inner.vocab_size()).unwrap_or(usize::MAX).min(inner.token_count() * 2 + 65_536);
         Ok(Self { inner, ints: Ints::below(bound), canonical: OnceLock::new() })
+    }
+
+    /// The compiled tables of a vocabulary of bytes, for `Tables.open` with the same `owner`; None of a model of characters.
+    fn tables<'py>(&self, py: Python<'py>, owner: &[u8]) -> Option<Bound<'py, PyBytes>> {
+        self.inner.is_byte_level().then(|| PyBytes::new(py, &self.inner.vocab().store(owner)))
     }
 
     /// The bytes of a token; InvalidIdError if no token has this id.

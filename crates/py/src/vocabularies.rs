@@ -189,7 +189,7 @@ fn texts(texts: &[PyBackedStr]) -> Vec<&str> {
 }
 
 fn columns(tokens: Core, merges: Option<IdMerges>, scores: Option<Vec<f64>>) -> Columns {
-    Columns { tokens, merges: merges.map(|merges| merges.pairs), scores, unreachable: Core::default() }
+    Columns { tokens, merges: merges.map(|merges| merges.pairs), scores, unreachable: Core::default(), stored: None }
 }
 
 /// The columns of a vocabulary and merges in the GPT-2 byte alphabet, without the added tokens that no merge makes; None if

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_GGUF = b"GGUF"
+_MAPPED = (_GGUF,) if os.name == "nt" else (_GGUF, native.WITH_TABLES)
+"""Windows refuses to replace a file while it is mapped."""
+
+
 class Detected(NamedTuple):
-    """The file of a tokenizer, its format, and its content: bytes, or parsed JSON."""
+    """The file of a tokenizer, its format, and its content: bytes, a mapped file, or parsed JSON."""
 
     path: Path
     format: str
@@ -36,9 +42,8 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
         IntegrityError: A manifest beside it records another hash.
     """
     path = _file_in(path) if files.is_folder(path) else path
-    if (mapped := files.mapped(path, b"GGUF")) is not None:
-        # The file may also hold the weights of a model.
-        return Detected(path, "gguf", mapped)
+    if (found := _mapped(path)) is not None:
+        return found
     data = files.read(path)
     manifest.verify(path, data)
     foreign.check(path, data)
@@ -58,6 +63,16 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
         if module.looks_like(data):
             return Detected(path, name, data)
     raise _unknown(path)
+
+
+def _mapped(path: Path) -> Detected | None:
+    """A file that is not read whole: one of GGUF may hold weights too, a native one tables that are used in place."""
+    mapped = files.mapped(path, *_MAPPED)
+    if mapped is None or mapped[: len(_GGUF)] == _GGUF:
+        return None if mapped is None else Detected(path, "gguf", mapped)
+    files.check_size(path, len(mapped))
+    manifest.verify_fingerprint(path, native.promised(mapped))
+    return Detected(path, "native", mapped)
 
 
 def _detect_json(path: Path, data: bytes, *, in_core: bool, exact_scores: bool) -> Detected:

@@ -244,8 +244,25 @@ def verify(path: Path, data: bytes) -> None:
     table = load(path.parent)
     promised = table["files"].get(path.name) if table else None
     if promised is not None and promised != hashlib.sha256(data).hexdigest():
-        raise IntegrityError(
-            f"{path.name} is not the file that was saved: its hash differs from the one in {NAME}",
-            file=str(path),
-            remedy=f"save it again; if you changed it on purpose, remove {NAME}",
-        )
+        raise _changed(path, "hash")
+
+
+def verify_fingerprint(path: Path, fingerprint: str) -> None:
+    """Checks the fingerprint that a native file states against the manifest beside it, if the file is listed there.
+
+    The hash of all of the file would take longer than everything else: `bytepair verify` compares it.
+
+    Raises:
+        FormatError, IntegrityError: As `verify`.
+    """
+    table = load(path.parent)
+    if table and path.name in table["files"] and table.get("fingerprint") != fingerprint:
+        raise _changed(path, "fingerprint")
+
+
+def _changed(path: Path, what: str) -> IntegrityError:
+    return IntegrityError(
+        f"{path.name} is not the file that was saved: its {what} differs from the one in {NAME}",
+        file=str(path),
+        remedy=f"save it again; if you changed it on purpose, remove {NAME}",
+    )

@@ -6,6 +6,11 @@ tokens and merges; then as uint32 the ids, the lengths of the tokens, and the me
 float64, if the model has them; last the bytes of all tokens. Stages that most tokenizers do not have are in the
 head only if they are not empty. Equal tokenizers have equal bytes. A file is refused, before it is parsed, if its hash
 or its size differs from its head.
+
+Files of large vocabularies of bytes are of version 2, which also has the compiled tables. Behind the hash there is the
+number of bytes that it is of, as uint64, and behind those, at a multiple of 64, the tables with a checksum of their
+own (`crates/core/src/stored.rs`). They are mapped into memory and used where they are, so that processes share them. A
+core whose tables are others compiles the tokenizer as if there were none.
 """
 
 from __future__ import annotations
@@ -13,17 +18,24 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Columns
+from bytepair._core import Columns, Tables
 from bytepair.errors import FormatError
 from bytepair.model.cache import cached
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
 
 if TYPE_CHECKING:
+    from mmap import mmap
+
     from bytepair.model.compiled import CompiledTokenizer
 
 MAGIC = b"bytepair\x01\n"
+WITH_TABLES = b"bytepair\x02\n"
 _HASH_BYTES = 32
+_SIZE_BYTES = 8
+_ALIGNMENT = 64
+_TOKENS_WITH_TABLES = 1 << 14
+"""Fewer tokens are compiled as fast as tables are checked, and the tables would be most of the file."""
 _HEAD: dict[str, Any] = {
     "tokens": int,
     "merges": int | None,
@@ -83,6 +95,19 @@ def write(spec: TokenizerSpec) -> bytes:
     return MAGIC + hashlib.sha256(payload).digest() + payload
 
 
+def write_compiled(tokenizer: CompiledTokenizer) -> bytes:
+    """The same of a compiled tokenizer, with its tables if it is one of many tokens that are bytes."""
+    spec = tokenizer.spec
+    if not spec.is_byte_level or len(spec.packed.columns) < _TOKENS_WITH_TABLES:
+        return write(spec)
+    payload = _payload(spec)
+    hashed = hashlib.sha256(payload).digest()
+    parts = (WITH_TABLES, hashed, len(payload).to_bytes(_SIZE_BYTES, "little"), payload)
+    padding = bytes(-sum(map(len, parts)) % _ALIGNMENT)
+    tables = tokenizer.tables(hashed)
+    return b"".join((*parts, padding, *(() if tables is None else (tables,))))
+
+
 def _payload(spec: TokenizerSpec) -> bytes:
     # Only files of this format wait for this import.
     import json  # noqa: PLC0415
@@ -111,19 +136,30 @@ def _payload(spec: TokenizerSpec) -> bytes:
     return b"".join((line, b"\n", columns.pack()))
 
 
-def read(data: bytes) -> TokenizerSpec:
-    """Reads a tokenizer.
+def promised(data: bytes | mmap) -> str:
+    """The fingerprint of the tokenizer that a file says it holds."""
+    return data[len(MAGIC) : len(MAGIC) + _HASH_BYTES].hex()
+
+
+def read(data: bytes | mmap) -> TokenizerSpec:
+    """Reads a tokenizer. Its compiled tables, if it has them, stay where they are: `data` is kept.
 
     Raises:
         FormatError: The file is of another version, cut short or damaged.
     """
-    if not data.startswith(MAGIC):
+    start, end = len(MAGIC) + _HASH_BYTES, len(data)
+    has_tables = data[: len(MAGIC)] == WITH_TABLES
+    if has_tables:
+        start += _SIZE_BYTES
+        end = start + int.from_bytes(data[start - _SIZE_BYTES : start], "little")
+    elif data[: len(MAGIC)] != MAGIC:
         raise FormatError("the file is of another version of the native format", remedy="update bytepair")
-    start = len(MAGIC) + _HASH_BYTES
-    if hashlib.sha256(memoryview(data)[start:]).digest() != data[len(MAGIC) : start]:
+    hashed = hashlib.sha256(memoryview(data)[start:end]).digest()
+    if hashed != data[len(MAGIC) : len(MAGIC) + _HASH_BYTES]:
         raise FormatError("the file is damaged: its hash is not the one it holds", remedy="fetch or save it again")
+    tables = Tables.open(data, end + -end % _ALIGNMENT, hashed) if has_tables else None
     try:
-        return _parse(data, start)
+        return _parse(data, start, end, tables)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         # The hash matches, so the file was written like this.
         raise FormatError(f"the file was not written by bytepair: {error}", remedy="save it again") from error
@@ -165,15 +201,15 @@ def _check_options(text: str) -> None:
         raise ValueError(f"the model's options are {_short(text)}")
 
 
-def _parse(data: bytes, start: int) -> TokenizerSpec:
+def _parse(data: bytes | mmap, start: int, end: int, tables: Tables | None) -> TokenizerSpec:
     import json  # noqa: PLC0415 (as above)
 
-    # The columns are most of the file, which is copied no more than once.
-    end = data.find(b"\n", start)
-    if end < 0:
+    line_end = data.find(b"\n", start, end)
+    if line_end < 0:
         raise ValueError("no line ends the head")
-    rest = data[end + 1 :]
-    head: dict[str, Any] = json.loads(data[start:end])
+    # The columns are most of the file: they are not copied.
+    rest = memoryview(data)[line_end + 1 : end]
+    head: dict[str, Any] = json.loads(data[start:line_end])
     if not isinstance(head, dict):
         raise TypeError("the head is not an object")
     for name, kinds in _HEAD.items():
@@ -192,7 +228,7 @@ def _parse(data: bytes, start: int) -> TokenizerSpec:
     if min(sizes) < 0 or 4 * sum(sizes) > len(rest):
         raise ValueError("the columns are longer than the file")
     unreachable = [(token, id) for token, id in head.get("unreachable", ())]
-    columns = Columns.unpack(rest, tokens, merges, scores, unreachable)
+    columns = Columns.unpack(rest, tokens, merges, scores, unreachable, tables)
     return TokenizerSpec(
         PackedModel(columns, head.get("model"), head["ignore_merges"], head["partial_alphabet"]),
         split=tuple(head["split"]),

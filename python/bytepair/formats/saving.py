@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from bytepair.model.compiled import CompiledTokenizer
     from bytepair.model.spec import TokenizerSpec
 
 _FEATURES = (
@@ -58,7 +59,7 @@ def save(
         ArtifactError: The folder cannot be written.
     """
     folder, names, format_name, dropped = plan(spec, path, format_name, drop)
-    held, contents = _write(spec, format_name)
+    held, contents = _write(spec, format_name, about.tokenizer)
     dropped += _lost(spec, held, format_name, drop) if format_name in _READ_AGAIN else []
     written = dict(zip(names, contents, strict=True))
     record = manifest.build(held, format_name, written, dropped, folder=folder, about=about)
@@ -77,12 +78,12 @@ def save(
 
 
 def _write(  # noqa: PLR0911 (one per format)
-    spec: TokenizerSpec, format_name: str
+    spec: TokenizerSpec, format_name: str, tokenizer: CompiledTokenizer
 ) -> tuple[TokenizerSpec, tuple[bytes, ...]]:
     """The tokenizer as the files hold it, and the files."""
     match format_name:
         case "native":
-            return spec, (native.write(spec),)
+            return spec, (native.write_compiled(tokenizer) if spec is tokenizer.spec else native.write(spec),)
         case "tiktoken":
             held = spec.replace(model=to_ranks(spec.byte_pair))
             return held, (tiktoken.write(held),)

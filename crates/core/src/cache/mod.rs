@@ -1,7 +1,6 @@
-//! Pieces whose ids are known. [`whole_tokens`] holds the tokens of the vocabulary and never changes, so that all threads
-//! share it. [`known`] holds the pieces that a thread has seen, in memory that [`bound`] bounds: one table ([`seen`]), and a
-//! ring for what does not fit into its entries ([`ring`]). [`part_counts`] holds counts of parts of texts, [`pool`] lends what
-//! a thread has for itself.
+//! Pieces whose ids are known. [`known`] holds the pieces that a thread has seen, in memory that [`bound`] bounds: one table
+//! ([`seen`]), and a ring for what does not fit into its entries ([`ring`]). [`part_counts`] holds counts of parts of texts,
+//! [`pool`] lends what a thread has for itself.
 
 pub(crate) mod bound;
 pub(crate) mod known;
@@ -9,20 +8,3 @@ pub(crate) mod part_counts;
 pub(crate) mod pool;
 mod ring;
 pub(crate) mod seen;
-pub(crate) mod whole_tokens;
-
-/// Mixes two numbers into one whose high bits depend on all bits of both: their product folded, as in wyhash.
-#[inline(always)]
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(b ^ 0x8bb8_4b93_962e_acc9);
-    (product >> 64) as u64 ^ product as u64
-}
-
-/// A hash of bytes of any number.
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let hash = words.iter().fold(bytes.len() as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    mix(hash, u64::from_le_bytes(last))
-}

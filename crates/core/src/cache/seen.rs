@@ -12,7 +12,7 @@
 //! Long because a third of it is tests.
 
 use super::bound::{self, Taken};
-use super::{hash, mix};
+use crate::hash::{hash, mix};
 use crate::large_pages::{self, Table, Zeros};
 use crate::prefetch::prefetch;
 use crate::row::Ids;

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::interrupt;
 use crate::memory::Room;
 use crate::merge::{FitBuffers, fit};
+use crate::stored;
 use crate::vocab::{Candidates, NONE, Vocab};
 
 /// So many searches for tokens, and it is asked whether they are still wanted.
@@ -33,7 +34,7 @@ pub(super) struct Buffers {
 /// Leaves the encoding of `piece` in `symbols`.
 ///
 /// # Errors
-/// `Interrupted`, `Memory`.
+/// `Interrupted`, `Memory`; `Format`, if somebody tampered with the tables.
 pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols: &mut Vec<u32>) -> Result<()> {
     buffers.taken.clear();
     go_on(vocab, piece, 0, buffers)?;
@@ -47,7 +48,7 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut Buffers, symbols:
 /// those that lead on, and shorter ones.
 ///
 /// # Errors
-/// `Interrupted`, `Memory`.
+/// As [`merge`].
 pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Buffers) -> Result<()> {
     let (tokens, rules) = (vocab.tokens(), vocab.rules());
     let Buffers { taken, dead, beginnings, fitting, looks } = buffers;
@@ -84,8 +85,8 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
             (last, at, below) = (symbol, at + length, usize::MAX);
         } else {
             dead[at / 64] |= 1 << (at % 64);
-            // There is an encoding, so that the first place leads on.
-            let Some((_, length)) = taken.pop() else { return Ok(()) };
+            // There is an encoding, so that the first place leads on, unless somebody tampered with stored tables.
+            let Some((_, length)) = taken.pop() else { return Err(stored::damaged()) };
             (at, below) = (at - length as usize, length as usize);
             if taken.len() < given {
                 (given, below) = (taken.len(), usize::MAX);

@@ -15,6 +15,9 @@ mod queue;
 mod real_tests;
 mod short;
 mod splits;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod stored_tests;
 mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]

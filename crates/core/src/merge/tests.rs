@@ -18,14 +18,14 @@ impl Random {
 }
 
 /// A vocabulary as plain data.
-struct Case {
-    tokens: Vec<Vec<u8>>,
-    ids: Vec<u32>,
-    semantics: Semantics,
+pub(super) struct Case {
+    pub(super) tokens: Vec<Vec<u8>>,
+    pub(super) ids: Vec<u32>,
+    pub(super) semantics: Semantics,
 }
 
 impl Case {
-    fn vocab(&self) -> Vocab {
+    pub(super) fn vocab(&self) -> Vocab {
         let tokens: Vec<&[u8]> = self.tokens.iter().map(Vec::as_slice).collect();
         Vocab::new(&tokens, &self.ids, self.semantics.clone()).unwrap()
     }
@@ -54,7 +54,7 @@ impl Case {
 
 /// A vocabulary over an alphabet, with holes between the ids. Improper ones are words at random; proper ones are
 /// often what joins two tokens that are there.
-fn random_case(random: &mut Random, alphabet: &[u8]) -> Case {
+pub(super) fn random_case(random: &mut Random, alphabet: &[u8]) -> Case {
     let mut tokens: Vec<Vec<u8>> = alphabet.iter().map(|&letter| vec![letter]).collect();
     let joins = random.below(4);
     for _ in 0..3 + random.below(7 * alphabet.len()) {
@@ -100,7 +100,7 @@ fn random_case(random: &mut Random, alphabet: &[u8]) -> Case {
 }
 
 /// All words over an alphabet, up to a length.
-fn words(alphabet: &[u8], longest: u32) -> impl Iterator<Item = Vec<u8>> {
+pub(super) fn words(alphabet: &[u8], longest: u32) -> impl Iterator<Item = Vec<u8>> {
     let letters = alphabet.len();
     (0..=longest).flat_map(move |length| {
         (0..letters.pow(length))

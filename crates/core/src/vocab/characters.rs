@@ -6,6 +6,9 @@
 //! the whole character. Tokens that do cross an edge are known by the two bytes at the edge: a table of 256 by 256 bits
 //! marks each edge that some token crosses from the inside of a character, or into it.
 
+use crate::error::Result;
+use crate::stored::{Items, Reader, Writer, expect};
+
 /// The symbols of whole characters, and the edges at which bytes are needed.
 pub(crate) struct Characters {
     /// By the lower eleven bits of a character of two bytes.
@@ -53,6 +56,24 @@ impl Characters {
     /// No characters: merging begins with bytes.
     pub(super) fn none() -> Self {
         Self { two: Vec::new(), three: Vec::new(), crossed: vec![[u64::MAX; 4]; 256] }
+    }
+
+    pub(super) fn store(&self, writer: &mut Writer) {
+        writer.items(&self.two);
+        writer.items(&self.three);
+        writer.items(&self.crossed);
+    }
+
+    /// What was stored for symbols of these lengths.
+    ///
+    /// # Errors
+    /// `Format`, if a character is not as long as its symbol.
+    pub(super) fn of_stored(reader: &mut Reader<'_>, lengths: &[u32]) -> Result<Self> {
+        let (two, three): (Items<u32>, Items<u32>) = (reader.items()?, reader.items()?);
+        for (symbols, length) in [(&two, 2), (&three, 3)] {
+            expect(symbols.iter().all(|&symbol| symbol == 0 || lengths.get(symbol as usize) == Some(&length)))?;
+        }
+        Ok(Self { two: two.to_vec(), three: three.to_vec(), crossed: reader.exactly(256)?.to_vec() })
     }
 
     fn cross(&mut self, left: u8, right: u8) {

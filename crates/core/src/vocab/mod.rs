@@ -11,11 +11,12 @@ mod hashes;
 mod pair_table;
 mod rules;
 mod tokens;
+mod whole_tokens;
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::error::Result;
+use crate::stored::{Stored, Writer};
 
 pub(crate) use adjacent::{Adjacent, Splits};
 use characters::Characters;
@@ -26,6 +27,7 @@ pub(crate) use hashes::Rolling;
 pub(crate) use pair_table::{NONE, NOTHING};
 pub(crate) use rules::{FIRST, Rules};
 pub(crate) use tokens::{Candidates, Tokens};
+pub(crate) use whole_tokens::{LONGEST as LONGEST_WHOLE, WholeTokens};
 
 /// An id that no token has: "none".
 pub const NO_ID: u32 = u32::MAX;
@@ -69,6 +71,7 @@ pub struct Vocab {
     characters: Characters,
     /// Whether token `i`, as a whole piece, is its own encoding; none if all are.
     whole: Option<Vec<bool>>,
+    whole_tokens: WholeTokens,
     /// Made when a text grows for the first time.
     endings: OnceLock<Endings>,
     /// Which symbols fit, of vocabularies that are not proper.
@@ -99,7 +102,7 @@ impl Vocab {
         match semantics {
             Semantics::Ranks => {
                 let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
-                Ok(Self::of_rules(tokens, rules))
+                Ok(Self::of_rules(tokens, rules).completed())
             }
             Semantics::Merges { pairs, ignore_merges } => {
                 let columns = Tokens::new(tokens, ids, |_, _, _| {})?;
@@ -113,7 +116,7 @@ impl Vocab {
                         index.map(|index| encodes_to_itself(&vocab, index)).collect()
                     });
                 }
-                Ok(vocab)
+                Ok(vocab.completed())
             }
         }
     }
@@ -125,11 +128,16 @@ impl Vocab {
         } else {
             Characters::none()
         };
+        Self::of_parts(tokens, rules, characters)
+    }
+
+    fn of_parts(tokens: Tokens, rules: Rules, characters: Characters) -> Self {
         Self {
             tokens,
             rules,
             characters,
             whole: None,
+            whole_tokens: WholeTokens::new(&[], std::iter::empty()),
             endings: OnceLock::new(),
             fits: OnceLock::new(),
             splits: OnceLock::new(),
@@ -137,12 +145,66 @@ impl Vocab {
         }
     }
 
+    /// The same with its table of whole tokens.
+    fn completed(mut self) -> Self {
+        let taken = |index: &usize| self.whole.as_ref().is_none_or(|whole| whole[*index]);
+        let wholes = (0..self.len()).filter(taken).map(|index| (self.tokens.range_of(index), self.ids()[index]));
+        self.whole_tokens = WholeTokens::new(self.all_bytes(), wholes);
+        self
+    }
+
+    /// Its tables, for [`Vocab::of_stored`]; `owner` is what they are the tables of.
+    ///
+    /// Not for vocabularies with tokens for the first bytes of characters.
+    #[must_use]
+    pub fn store(&self, owner: &[u8]) -> Vec<u8> {
+        let mut writer = Writer::new();
+        writer.items(&[u64::from(self.takes_all_whole())]);
+        self.tokens.store(&mut writer);
+        self.rules.store(&mut writer);
+        self.characters.store(&mut writer);
+        writer.items(&self.whole.iter().flatten().map(|&whole| u8::from(whole)).collect::<Vec<_>>());
+        self.whole_tokens.store(&mut writer);
+        writer.finish(owner)
+    }
+
+    /// The vocabulary whose tables were stored, from its columns, of which token `i` is `bytes[ends[i - 1]..ends[i]]`.
+    /// `takes_all_whole` is whether a piece that is a token becomes it even if no merges make it; None if the tables are those
+    /// of a vocabulary that differs in this.
+    ///
+    /// Whatever the tables say, a look-up ends, a symbol is as long as its parts together, and an id is that of a token: only
+    /// which tokens a text becomes depends on them.
+    ///
+    /// Time: one pass over tables and tokens.
+    ///
+    /// # Errors
+    /// `Format`, if they are not the tables of such a vocabulary.
+    pub fn of_stored(
+        bytes: &[u8],
+        ends: &[usize],
+        ids: &[u32],
+        takes_all_whole: bool,
+        stored: &Stored,
+    ) -> Result<Option<Self>> {
+        let reader = &mut stored.reader();
+        if (reader.exactly::<u64>(1)?[0] == 1) != takes_all_whole {
+            return Ok(None);
+        }
+        let tokens = Tokens::of_stored(bytes, ends, ids, reader)?;
+        let (rules, lengths) = Rules::of_stored(&tokens, reader)?;
+        let characters = Characters::of_stored(reader, &lengths)?;
+        let whole = reader.exactly::<u8>(if takes_all_whole { 0 } else { ids.len() })?;
+        let whole = (!takes_all_whole).then(|| whole.iter().map(|&whole| whole == 1).collect());
+        let whole_tokens = WholeTokens::of_stored(reader, &tokens)?;
+        Ok(Some(Self { whole, whole_tokens, ..Self::of_parts(tokens, rules, characters) }))
+    }
+
     /// A vocabulary of ranks with every cut of every token as a pair, whether it is proper or not: the definition.
     #[cfg(test)]
     pub(crate) fn with_all_cuts(tokens: &[&[u8]], ids: &[u32]) -> Result<Self> {
         let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
         let rules = rules.with_all_cuts(&tokens);
-        Ok(Self::of_rules(tokens, rules))
+        Ok(Self::of_rules(tokens, rules).completed())
     }
 
     /// The same with tokens for the first bytes of characters.
@@ -214,10 +276,10 @@ impl Vocab {
         self.tokens.all_bytes()
     }
 
-    /// The tokens that a piece may become without merging: their ranges in all bytes, and their ids.
-    pub(crate) fn wholes(&self) -> impl Iterator<Item = (Range<usize>, u32)> + Clone {
-        let taken = |index: &usize| self.whole.as_ref().is_none_or(|whole| whole[*index]);
-        (0..self.len()).filter(taken).map(|index| (self.tokens.range_of(index), self.ids()[index]))
+    /// The tokens that a piece may become without merging.
+    #[inline]
+    pub(crate) fn whole_tokens(&self) -> &WholeTokens {
+        &self.whole_tokens
     }
 
     /// Whether each token that merges make is made by one pair, in every text: the condition of the linear encoders.

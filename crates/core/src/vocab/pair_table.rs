@@ -1,7 +1,9 @@
 //! The merge of each pair of symbols: a hash table with one word an entry, and a plain table for pairs of early symbols.
 
+use crate::error::Result;
 use crate::large_pages::Table;
 use crate::prefetch::prefetch;
+use crate::stored::{Items, Reader, Writer, expect};
 
 /// The value of a pair that does not merge, and the symbol of a token without one.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -37,14 +39,14 @@ const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// An open-addressing table from pairs of symbols to values; at most half full, so that most misses touch one line.
 pub(super) struct PairTable {
     /// Left, right, value, from the top bit down; or [`EMPTY`].
-    slots: Table<u64>,
+    slots: Items<u64>,
     entries: usize,
     shift: u32,
     /// Three bits of a word for each pair: most pairs that do not merge are known here, in a sixteenth of the memory.
-    seen: Vec<u64>,
+    seen: Items<u64>,
     /// The values of pairs of early symbols and 1, or 0: the first round of merging looks up hardly anything else, and the
     /// lines of frequent pairs stay near.
-    early: Table<u32>,
+    early: Items<u32>,
 }
 
 impl PairTable {
@@ -52,11 +54,11 @@ impl PairTable {
     pub(super) fn with_capacity(pairs: usize) -> Self {
         let slots = (pairs * 2).next_power_of_two().max(16);
         Self {
-            slots: Table::large(slots),
+            slots: Table::large(slots).into(),
             entries: 0,
-            seen: vec![0; slots / SLOTS_A_WORD],
+            seen: vec![0; slots / SLOTS_A_WORD].into(),
             shift: u64::BITS - slots.trailing_zeros(),
-            early: Table::large((EARLY * ROW) as usize),
+            early: Table::large((EARLY * ROW) as usize).into(),
         }
     }
 
@@ -88,14 +90,14 @@ impl PairTable {
     /// Sets the value of a pair and returns the previous one.
     pub(super) fn insert(&mut self, left: u32, right: u32, value: u32) -> u32 {
         if let Some(place) = place(left, right) {
-            return std::mem::replace(&mut self.early[place], value + 1).wrapping_sub(1);
+            return std::mem::replace(&mut self.early.edit()[place], value + 1).wrapping_sub(1);
         }
         if self.entries * 2 >= self.slots.len() {
             self.grow();
         }
         let key = key(left, right);
         let slot = self.slot(key);
-        let before = std::mem::replace(&mut self.slots[slot], key << VALUE_BITS | u64::from(value));
+        let before = std::mem::replace(&mut self.slots.edit()[slot], key << VALUE_BITS | u64::from(value));
         self.see(key);
         if before == EMPTY {
             self.entries += 1;
@@ -104,22 +106,57 @@ impl PairTable {
         before as u32 & (VALUES as u32 - 1)
     }
 
+    pub(super) fn store(&self, writer: &mut Writer) {
+        writer.items(&[self.entries as u64]);
+        writer.items(&self.slots);
+        writer.items(&self.seen);
+        writer.items(&self.early);
+    }
+
+    /// The table that was stored, if `is_right` holds for each pair and its value.
+    ///
+    /// # Errors
+    /// `Format`, if it does not, or a look-up might not end.
+    pub(super) fn of_stored(reader: &mut Reader<'_>, is_right: impl Fn(u32, u32, u32) -> bool) -> Result<Self> {
+        let entries = reader.exactly::<u64>(1)?[0] as usize;
+        let slots: Items<u64> = reader.items()?;
+        expect(slots.len() >= SLOTS_A_WORD && slots.len().is_power_of_two())?;
+        let seen = reader.exactly(slots.len() / SLOTS_A_WORD)?;
+        let early: Items<u32> = reader.exactly((EARLY * ROW) as usize)?;
+        let part = |entry: u64, bits: u32, below: u32| (entry >> below) as u32 & ((1 << bits) - 1);
+        // Which slots are free cannot be foreseen, so there is no branch.
+        let (mut free, mut are_right) = (0, true);
+        for &entry in slots.iter() {
+            let [left, right] = [SYMBOL_BITS, 0].map(|below| part(entry, SYMBOL_BITS, VALUE_BITS + below));
+            free += usize::from(entry == EMPTY);
+            are_right &= (entry == EMPTY) | is_right(left, right, part(entry, VALUE_BITS, 0));
+        }
+        // As in `insert`: half or more are free.
+        expect(are_right && entries + free == slots.len() && free >= entries)?;
+        for (left, row) in (0..).zip(early.chunks(ROW as usize)) {
+            for (right, &value) in (0..EARLY).zip(row).filter(|&(_, &value)| value != 0) {
+                expect(is_right(left, right, value - 1))?;
+            }
+        }
+        Ok(Self { entries, shift: u64::BITS - slots.len().trailing_zeros(), slots, seen, early })
+    }
+
     fn grow(&mut self) {
         let larger = Table::large(self.slots.len() * 2);
         self.shift -= 1;
-        self.seen = vec![0; larger.len() / SLOTS_A_WORD];
-        for &entry in &*std::mem::replace(&mut self.slots, larger) {
+        self.seen = vec![0; larger.len() / SLOTS_A_WORD].into();
+        for &entry in &*std::mem::replace(&mut self.slots, larger.into()) {
             if entry != EMPTY {
                 self.see(entry >> VALUE_BITS);
                 let slot = self.slot(entry >> VALUE_BITS);
-                self.slots[slot] = entry;
+                self.slots.edit()[slot] = entry;
             }
         }
     }
 
     fn see(&mut self, key: u64) {
         let (word, bits) = self.seen_at(key);
-        self.seen[word] |= bits;
+        self.seen.edit()[word] |= bits;
     }
 
     /// Where the bits of a pair are.

@@ -29,6 +29,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::prefetch::prefetch;
+use crate::stored::{Reader, Writer, expect};
 use crate::vocab::NO_ID;
 use crate::vocab::cuts::Cuts;
 use crate::vocab::hashes::{Hashes, hash, spread};
@@ -160,6 +161,75 @@ impl Rules {
         }
         rules.settle();
         Ok(rules)
+    }
+
+    pub(super) fn store(&self, writer: &mut Writer) {
+        writer.items(&[u64::from(self.proper)]);
+        writer.items(&self.parts);
+        writer.items(&self.products);
+        writer.items(&self.ids);
+        writer.items(&self.symbols);
+        self.pairs.store(writer);
+    }
+
+    /// The merges that were stored for these tokens, and the length of each symbol in bytes; 0 if it is none.
+    ///
+    /// # Errors
+    /// `Format`, if a merge is not as long as its parts, or is not made of earlier ones in a proper vocabulary.
+    pub(super) fn of_stored(columns: &Tokens, reader: &mut Reader<'_>) -> Result<(Self, Vec<u32>)> {
+        let proper = reader.exactly::<u64>(1)?[0] == 1;
+        let parts = reader.items::<[u32; 2]>()?.to_vec();
+        let products = reader.items::<u32>()?.to_vec();
+        let ids = reader.items::<u32>()?.to_vec();
+        let symbols = reader.exactly::<u32>(columns.ids().len())?.to_vec();
+        expect(ids.len() >= FIRST as usize && if proper { products.is_empty() } else { parts.is_empty() })?;
+        let id_of = |symbol: u32| ids.get(symbol as usize).copied().unwrap_or(symbol);
+
+        // The length of each symbol; 0 if no token is made by it.
+        let last = symbols.iter().filter(|&&symbol| symbol != NONE).max().map_or(0, |&last| last as usize + 1);
+        let count = last.max(ids.len()).max(FIRST as usize + parts.len());
+        expect(count < SYMBOLS)?;
+        let mut lengths: Vec<u32> =
+            (0..count as u32).map(|symbol| columns.length_of_id(id_of(symbol)) as u32).collect();
+        for byte in 0..=u8::MAX {
+            expect(
+                columns.find(hash(&[byte]), &[byte]).map_or(NO_ID, |index| columns.ids()[index as usize])
+                    == ids[usize::from(byte)],
+            )?;
+        }
+        if proper {
+            lengths.truncate(FIRST as usize + parts.len());
+        }
+        let length = |lengths: &[u32], symbol: u32| lengths.get(symbol as usize).copied().unwrap_or(0);
+        let is_made = |lengths: &[u32], [left, right]: [u32; 2], made: u32| {
+            let [left, right] = [left, right].map(|part| length(lengths, part));
+            left > 0 && right > 0 && left.saturating_add(right) == length(lengths, made)
+        };
+        for (symbol, &pair) in (FIRST..).zip(&parts) {
+            if pair == [NONE; 2] {
+                lengths[symbol as usize] = 0;
+            } else {
+                expect(pair[0].max(pair[1]) < symbol && is_made(&lengths, pair, symbol))?;
+            }
+        }
+        for (&symbol, &id) in symbols.iter().zip(columns.ids()).filter(|&(&symbol, _)| symbol != NONE) {
+            expect(length(&lengths, symbol) > 0 && id_of(symbol) == id)?;
+        }
+
+        let pairs = if proper {
+            let last = parts.len().wrapping_sub(1);
+            PairTable::of_stored(reader, |left, right, value| {
+                let at = value.wrapping_sub(FIRST) as usize;
+                (at <= last) & (parts.get(at.min(last)) == Some(&[left, right]))
+            })?
+        } else {
+            PairTable::of_stored(reader, |left, right, value| match products.get(value.wrapping_sub(FIRST) as usize) {
+                Some(&made) => is_made(&lengths, [left, right], made),
+                None => products.is_empty() && value >= FIRST && is_made(&lengths, [left, right], value),
+            })?
+        };
+        let lacks_bytes = ids[..FIRST as usize].contains(&NO_ID);
+        Ok((Self { pairs, parts, products, ids, symbols, lacks_bytes, proper }, lengths))
     }
 
     /// Keeps no ids that are symbols.

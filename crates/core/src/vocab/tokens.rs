@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
 use crate::prefetch::prefetch;
+use crate::stored::{Items, Reader, Writer, expect};
 use crate::vocab::NO_ID;
 use crate::vocab::hashes::{BASE, Hashes, Rolling, extend, hash, spread, three};
 
@@ -12,6 +13,12 @@ const EMPTY: u32 = u32::MAX;
 
 /// So many tokens are entered together: while some are, the slots of others are on their way from memory.
 const TOGETHER: usize = 64;
+
+/// Slots for each word of bits.
+const SLOTS_A_WORD: usize = 16;
+
+/// How many hashes three bytes have.
+const REACHES: usize = 1 << 16;
 
 /// Parallel columns in id order, and the two ways to find a row.
 pub(crate) struct Tokens {
@@ -26,10 +33,10 @@ pub(crate) struct Tokens {
     /// The bytes of the token of each of these ids, where that is nearer than its ends; 0 if it is longer than fits.
     length_of_id: Vec<u8>,
     /// Open addressing: the index of a token in the lower bits, a tag from its hash in those above, or [`EMPTY`].
-    slots: Vec<u32>,
+    slots: Items<u32>,
     index_bits: u32,
     /// A bit for each hash, by more of its bits than the slot has: most look-ups that fail end here.
-    seen: Vec<u64>,
+    seen: Items<u64>,
     /// The bytes of the longest token.
     longest: usize,
     /// The length of the longest token that begins with three bytes, by their hash; saturated at all ones.
@@ -67,6 +74,21 @@ impl Candidates {
     }
 }
 
+/// How many slots so many tokens have: twice as many or more.
+fn slots_of(tokens: usize) -> usize {
+    (tokens * 2).next_power_of_two()
+}
+
+/// How many bits of a slot are an index: one more than indices need, so that no entry looks like an empty one.
+fn index_bits_of(tokens: usize) -> u32 {
+    usize::BITS - tokens.leading_zeros()
+}
+
+/// How many ids are found without a search.
+fn indexed_of(ids: &[u32]) -> usize {
+    (ids.len() * 2 + 65_536).min(ids.last().map_or(0, |&id| id as usize + 1))
+}
+
 impl Tokens {
     /// Builds the table from columns; calls `visit` with the rows of tokens that can be found from then on, in order, and
     /// the hashes of their cuts.
@@ -86,20 +108,18 @@ impl Tokens {
             return Err(Error::new(Kind::Format, "the tokens are longer than 4 GiB together"));
         }
         let longest = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
-        let dense = ids.len() * 2 + 65_536;
-        let indexed = dense.min(ids.last().map_or(0, |&id| id as usize + 1));
+        let indexed = indexed_of(ids);
         let mut columns = Self {
             bytes: Vec::with_capacity(total),
             ends: Vec::with_capacity(tokens.len()),
             ids: ids.to_vec(),
             index_of_id: vec![NO_ID; indexed],
             length_of_id: vec![0; indexed],
-            slots: vec![EMPTY; (tokens.len() * 2).next_power_of_two()],
-            // One more than indices need, so that no entry looks like an empty one.
-            index_bits: usize::BITS - tokens.len().leading_zeros(),
-            seen: vec![0; (tokens.len() * 2).next_power_of_two().div_ceil(16)],
+            slots: vec![EMPTY; slots_of(tokens.len())].into(),
+            index_bits: index_bits_of(tokens.len()),
+            seen: vec![0; slots_of(tokens.len()).div_ceil(SLOTS_A_WORD)].into(),
             longest,
-            reach: vec![0; 1 << 16],
+            reach: vec![0; REACHES],
         };
         for byte in tokens.iter().filter(|token| token.len() == 1) {
             columns.see(spread(hash(byte)));
@@ -119,6 +139,50 @@ impl Tokens {
         Ok(columns)
     }
 
+    pub(super) fn store(&self, writer: &mut Writer) {
+        writer.items(&self.slots);
+        writer.items(&self.seen);
+        writer.items(&self.reach);
+    }
+
+    /// Builds the table from columns, of which token `i` is `bytes[ends[i - 1]..ends[i]]`, and what was stored for them.
+    ///
+    /// # Errors
+    /// `Format`, if ids do not ascend or a token is empty, an index is that of no token, or a look-up might not end.
+    pub(super) fn of_stored(bytes: &[u8], ends: &[usize], ids: &[u32], reader: &mut Reader<'_>) -> Result<Self> {
+        expect(ends.len() == ids.len() && u32::try_from(bytes.len()).is_ok())?;
+        let (mut index_of_id, mut length_of_id) = (vec![NO_ID; indexed_of(ids)], vec![0; indexed_of(ids)]);
+        let (mut start, mut below, mut longest) = (0, None, 0);
+        for (index, (&end, &id)) in (0..).zip(ends.iter().zip(ids)) {
+            expect(end > start && end <= bytes.len() && id != NO_ID && Some(id) > below)?;
+            if let Some(slot) = index_of_id.get_mut(id as usize) {
+                *slot = index;
+                length_of_id[id as usize] = u8::try_from(end - start).unwrap_or(0);
+            }
+            longest = longest.max(end - start);
+            (start, below) = (end, Some(id));
+        }
+        let index_bits = index_bits_of(ids.len());
+        let slots: Items<u32> = reader.exactly(slots_of(ids.len()))?;
+        // All that are used have an index, and half of the slots or more are free.
+        let (last, index_mask) = (ids.len() as u32, (1 << index_bits) - 1);
+        let used: u32 = slots.iter().map(|&entry| u32::from(entry != EMPTY)).sum();
+        let indices: u32 = slots.iter().map(|&entry| u32::from(entry & index_mask < last)).sum();
+        expect(used == last && indices == last)?;
+        Ok(Self {
+            bytes: bytes.to_vec(),
+            ends: ends.iter().map(|&end| end as u32).collect(),
+            ids: ids.to_vec(),
+            index_of_id,
+            length_of_id,
+            index_bits,
+            seen: reader.exactly(slots.len().div_ceil(SLOTS_A_WORD))?,
+            slots,
+            longest,
+            reach: reader.exactly(REACHES)?.to_vec(),
+        })
+    }
+
     fn push(&mut self, index: u32, token: &[u8], hash: u64) -> Result<()> {
         let (id, below) = (self.ids[index as usize], index.checked_sub(1).map(|below| self.ids[below as usize]));
         if token.is_empty() {
@@ -135,7 +199,7 @@ impl Tokens {
                 return Err(Error::new(Kind::Format, format!("the token {shown:?} has two ids, {first} and {id}"))
                     .remedy("keep one of them; an id must stand for one token and a token for one id"));
             }
-            Err(free) => self.slots[free] = self.tag(spread) | index,
+            Err(free) => self.slots.edit()[free] = self.tag(spread) | index,
         }
         self.see(spread);
         if let Some(slot) = self.index_of_id.get_mut(id as usize) {
@@ -204,7 +268,7 @@ impl Tokens {
 
     fn see(&mut self, spread: u64) {
         let (word, bit) = self.seen_at(spread);
-        self.seen[word] |= 1 << bit;
+        self.seen.edit()[word] |= 1 << bit;
     }
 
     /// Whether there can be a token with this hash, or a byte that comes later, without a branch.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from bytepair.check.verify.checklist import Check
 from bytepair.errors import EncodeError
 from bytepair.formats import native, probes
+from bytepair.model.compiled import CompiledTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,7 @@ def checks(tokenizer: Tokenizer) -> list[Check]:
         _threads(tokenizer),
         _pickled(tokenizer, expected),
         _elsewhere(tokenizer, expected),
+        _tables(tokenizer),
     ]
 
 
@@ -90,6 +92,21 @@ def _pickled(tokenizer: Tokenizer, expected: str) -> Check:
         # A class that is defined within a function, for example.
         return Check(name, "fail", f"it cannot be pickled: {error}")
     return _same(name, expected, probes.behaviour(again))
+
+
+def _tables(tokenizer: Tokenizer) -> Check:
+    """Compiles the tokenizer anew: a native file may hold its tables."""
+    name, owner = "compiled tables", b""
+    tables = tokenizer.tables(owner)
+    if tables is None:
+        return Check(name, "not applicable", "only models of bytes have them in a file")
+    # Without the tables of the file.
+    spec = native.read(native.write(tokenizer.spec))
+    if CompiledTokenizer(spec).tables(owner) == tables:
+        return Check(name, "pass", f"{len(tables):,} bytes, the same when compiled anew")
+    return Check(
+        name, "fail", "those of the file are not those of its tokens and merges: save it again from a source you trust"
+    )
 
 
 def _threads(tokenizer: Tokenizer) -> Check:

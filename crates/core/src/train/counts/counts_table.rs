@@ -7,8 +7,8 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::cache::mix;
 use crate::error::{Error, Kind, Result};
+use crate::hash::mix;
 use crate::memory;
 use crate::prefetch::prefetch;
 use crate::train::counts::arena::Arena;

@@ -5,10 +5,13 @@
 
 use std::ops::Range;
 
-use super::mix;
+use crate::error::Result;
+use crate::hash::mix;
 use crate::large_pages::{Table, Zeros};
 use crate::prefetch::prefetch;
+use crate::stored::{Items, Plain, Reader, Writer, expect};
 use crate::vocab::NO_ID;
+use crate::vocab::tokens::Tokens;
 
 /// How many tokens are written together.
 const TOGETHER: usize = 128;
@@ -84,13 +87,19 @@ unsafe impl Zeros for ShortLine {}
 #[allow(unsafe_code, reason = "a claim about a type")]
 // SAFETY: as above.
 unsafe impl Zeros for LongLine {}
+#[allow(unsafe_code, reason = "a claim about a type")]
+// SAFETY: four entries of two words, as large as the alignment.
+unsafe impl Plain for ShortLine {}
+#[allow(unsafe_code, reason = "a claim about a type")]
+// SAFETY: two entries of four words, as large as the alignment.
+unsafe impl Plain for LongLine {}
 
 /// The tokens of a vocabulary that pieces may become whole.
 pub(crate) struct WholeTokens {
-    short: Table<ShortLine>,
+    short: Items<ShortLine>,
     /// A hash shifted right by this is the number of a line.
     short_shift: u32,
-    long: Table<LongLine>,
+    long: Items<LongLine>,
     /// Whether there are none that are short enough but have too large an id.
     is_complete: bool,
 }
@@ -177,9 +186,9 @@ impl WholeTokens {
         }
         let short_lines = lines(short, 4);
         let mut table = Self {
-            short: Table::large(short_lines),
+            short: Table::large(short_lines).into(),
             short_shift: 64 - short_lines.trailing_zeros(),
-            long: Table::large(lines(long, 2)),
+            long: Table::large(lines(long, 2)).into(),
             is_complete,
         };
         // While some are written, the lines of others are on their way from memory.
@@ -204,14 +213,36 @@ impl WholeTokens {
         table
     }
 
+    pub(super) fn store(&self, writer: &mut Writer) {
+        writer.items(&[u64::from(self.is_complete)]);
+        writer.items(&self.short);
+        writer.items(&self.long);
+    }
+
+    /// The table that was stored for these tokens.
+    ///
+    /// # Errors
+    /// `Format`, if an entry has an id that no token of its length has, or a look-up might not end.
+    pub(super) fn of_stored(reader: &mut Reader<'_>, tokens: &Tokens) -> Result<Self> {
+        let is_complete = reader.exactly::<u64>(1)?[0] == 1;
+        let (short, long): (Items<ShortLine>, Items<LongLine>) = (reader.items()?, reader.items()?);
+        expect(short.len() > 1 && short.len().is_power_of_two() && long.len().is_power_of_two())?;
+        let is_right = |word: u64| word == 0 || tokens.length_of_id(id_of(word)) as u64 == word >> LENGTH;
+        expect(short.iter().all(|line| line.0.iter().all(|entry| is_right(entry.1 & !SENT_ON))))?;
+        expect(long.iter().all(|line| line.0.iter().all(|entry| is_right(entry[3]))))?;
+        expect(short.iter().any(|line| line.0[3].1 & SENT_ON == 0))?;
+        expect(long.iter().any(|line| line.0[1][3] == 0))?;
+        Ok(Self { short_shift: 64 - short.len().trailing_zeros(), short, long, is_complete })
+    }
+
     fn insert_short(&mut self, entry: Key, first_line: usize) {
         let mut line = first_line;
         loop {
-            if let Some(free) = self.short[line].0.iter_mut().find(|entry| entry.1 == 0) {
+            if let Some(free) = self.short.edit()[line].0.iter_mut().find(|entry| entry.1 == 0) {
                 *free = entry;
                 return;
             }
-            self.short[line].0[3].1 |= SENT_ON;
+            self.short.edit()[line].0[3].1 |= SENT_ON;
             line = (line + 1) & (self.short.len() - 1);
         }
     }
@@ -220,7 +251,7 @@ impl WholeTokens {
         let mut line = self.long_line(long_hash(key));
         let [a, b, c, d] = key;
         loop {
-            if let Some(free) = self.long[line].0.iter_mut().find(|entry| entry[3] == 0) {
+            if let Some(free) = self.long.edit()[line].0.iter_mut().find(|entry| entry[3] == 0) {
                 *free = [a, b, c, d | u64::from(id) << 32];
                 return;
             }
