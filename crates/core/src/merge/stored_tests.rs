@@ -111,3 +111,15 @@ fn tables_that_were_tampered_with_are_refused_or_encode_all_of_a_text_or_raise()
     }
     assert!(refused > 100 && read > 100, "{refused} {read}");
 }
+
+/// Files outlive versions of the core: those of another layout must not be read as if they were of this one.
+#[cfg(target_endian = "little")]
+#[test]
+fn the_layout_has_a_new_number_wherever_tables_change() {
+    let mut random = Random(0x001A_7007);
+    let sums: Vec<u64> = (0..4)
+        .map(|_| u64::from_le_bytes(*case(&mut random).vocab().store(OWNER)[16..].first_chunk().unwrap()))
+        .collect();
+    // Where this fails and tables were meant to change, raise `stored::LAYOUT`, which changes the sums as well.
+    assert_eq!(sums, [0x8C59_8603_B118_F45E, 0x7AEA_F408_7489_883A, 0x63D2_02A6_D100_F0C7, 0xA7E9_CB07_3BA3_12FA]);
+}
