@@ -44,10 +44,14 @@ impl Columns {
     /// Whether each byte is a token by itself.
     #[must_use]
     pub fn has_byte(&self) -> [bool; 256] {
-        let mut has = [false; 256];
+        let (mut has, mut found) = ([false; 256], 0);
         for token in self.tokens() {
             if let [byte] = *token {
+                found += usize::from(!has[usize::from(byte)]);
                 has[usize::from(byte)] = true;
+                if found == has.len() {
+                    break;
+                }
             }
         }
         has

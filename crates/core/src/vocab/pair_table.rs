@@ -113,32 +113,37 @@ impl PairTable {
         writer.items(&self.early);
     }
 
-    /// The table that was stored, if `is_right` holds for each pair and its value.
+    /// The table that was stored, and how many pairs it has. `found` is called with each pair and its value, and at each free
+    /// slot as well, since which are free cannot be foreseen: with false, and a value that no pair has.
     ///
     /// # Errors
-    /// `Format`, if it does not, or a look-up might not end.
-    pub(super) fn of_stored(reader: &mut Reader<'_>, is_right: impl Fn(u32, u32, u32) -> bool) -> Result<Self> {
+    /// `Format`, if a look-up might not end.
+    pub(super) fn of_stored(
+        reader: &mut Reader<'_>,
+        mut found: impl FnMut(bool, [u32; 2], u32),
+    ) -> Result<(Self, usize)> {
         let entries = reader.exactly::<u64>(1)?[0] as usize;
         let slots: Items<u64> = reader.items()?;
         expect(slots.len() >= SLOTS_A_WORD && slots.len().is_power_of_two())?;
         let seen = reader.exactly(slots.len() / SLOTS_A_WORD)?;
         let early: Items<u32> = reader.exactly((EARLY * ROW) as usize)?;
         let part = |entry: u64, bits: u32, below: u32| (entry >> below) as u32 & ((1 << bits) - 1);
-        // Which slots are free cannot be foreseen, so there is no branch.
-        let (mut free, mut are_right) = (0, true);
+        let mut used = 0;
         for &entry in slots.iter() {
-            let [left, right] = [SYMBOL_BITS, 0].map(|below| part(entry, SYMBOL_BITS, VALUE_BITS + below));
-            free += usize::from(entry == EMPTY);
-            are_right &= (entry == EMPTY) | is_right(left, right, part(entry, VALUE_BITS, 0));
+            let pair = [SYMBOL_BITS, 0].map(|below| part(entry, SYMBOL_BITS, VALUE_BITS + below));
+            found(entry != EMPTY, pair, part(entry, VALUE_BITS, 0));
+            used += usize::from(entry != EMPTY);
         }
         // As in `insert`: half or more are free.
-        expect(are_right && entries + free == slots.len() && free >= entries)?;
+        expect(used == entries && used * 2 <= slots.len())?;
+        let mut pairs = entries;
         for (left, row) in (0..).zip(early.chunks(ROW as usize)) {
             for (right, &value) in (0..EARLY).zip(row).filter(|&(_, &value)| value != 0) {
-                expect(is_right(left, right, value - 1))?;
+                found(true, [left, right], value - 1);
+                pairs += 1;
             }
         }
-        Ok(Self { entries, shift: u64::BITS - slots.len().trailing_zeros(), slots, seen, early })
+        Ok((Self { entries, shift: u64::BITS - slots.len().trailing_zeros(), slots, seen, early }, pairs))
     }
 
     fn grow(&mut self) {

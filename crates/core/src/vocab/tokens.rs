@@ -166,9 +166,12 @@ impl Tokens {
         let slots: Items<u32> = reader.exactly(slots_of(ids.len()))?;
         // All that are used have an index, and half of the slots or more are free.
         let (last, index_mask) = (ids.len() as u32, (1 << index_bits) - 1);
-        let used: u32 = slots.iter().map(|&entry| u32::from(entry != EMPTY)).sum();
-        let indices: u32 = slots.iter().map(|&entry| u32::from(entry & index_mask < last)).sum();
-        expect(used == last && indices == last)?;
+        let (mut used, mut wrong) = (0, 0);
+        for &entry in slots.iter() {
+            used += u32::from(entry != EMPTY);
+            wrong |= u32::from(entry != EMPTY && entry & index_mask >= last);
+        }
+        expect(used == last && wrong == 0)?;
         Ok(Self {
             bytes: bytes.to_vec(),
             ends: ends.iter().map(|&end| end as u32).collect(),
