@@ -4,6 +4,8 @@
 //! way to reach a place of the piece: the encoding of the text before it. A place without a continuation is therefore a dead
 //! end for good, and a bit marks it. Each place is passed once, and abandoned at most once: linear time.
 //!
+//! A token that follows itself in a run is taken for all of the run (`repeats`).
+//!
 //! Its weakness: vocabularies with very long tokens, since the search at each place goes as far as the longest token that
 //! may begin there.
 //!
@@ -13,7 +15,7 @@
 use crate::error::Result;
 use crate::interrupt;
 use crate::memory::Room;
-use crate::merge::{FitBuffers, fit};
+use crate::merge::{FitBuffers, fit, repeats};
 use crate::stored;
 use crate::vocab::{Candidates, NONE, Vocab};
 
@@ -83,6 +85,13 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
             taken.room(1)?;
             taken.push((symbol, length as u32));
             (last, at, below) = (symbol, at + length, usize::MAX);
+            let more = repeats::count(piece, at, taken);
+            if more > 0 {
+                taken.room(more)?;
+                taken.resize(taken.len() + more, (symbol, length as u32));
+                // What is longer was not looked for there.
+                (at, given) = (at + more * length, taken.len());
+            }
         } else {
             dead[at / 64] |= 1 << (at % 64);
             // There is an encoding, so that the first place leads on, unless somebody tampered with stored tables.

@@ -13,6 +13,7 @@ mod queue;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod real_tests;
+mod repeats;
 mod short;
 mod splits;
 #[cfg(test)]

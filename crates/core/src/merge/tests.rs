@@ -291,3 +291,35 @@ fn windows_give_what_merging_gives_however_soon_they_are_given_up() {
     }
     assert!(kinds.iter().all(|&kind| kind > 300), "{kinds:?}");
 }
+
+#[test]
+fn runs_and_what_is_between_them_encode_as_by_merging() {
+    let mut random = Random(0x5EA7);
+    let mut kinds = [0, 0];
+    let alphabets: [&[u8]; 3] = [b"ab", b"abc", &[b' ', 0xC3, 0xA9, 0xE4, 0xB8, 0xAD]];
+    for alphabet in (0..700).flat_map(|_| alphabets) {
+        let case = random_case(&mut random, alphabet);
+        let vocab = case.vocab();
+        kinds[usize::from(vocab.is_proper())] += 1;
+        let (mut scratch, mut buffers) = (Scratch::default(), backtrack::Buffers::default());
+        for _ in 0..4 {
+            let mut word = Vec::new();
+            for _ in 0..=random.below(4) {
+                let mut some = |most: usize| {
+                    (0..random.below(most)).map(|_| alphabet[random.below(alphabet.len())]).collect::<Vec<_>>()
+                };
+                let (unit, between) = (some(6), some(9));
+                word.extend(unit.repeat(random.below(90)));
+                word.extend(between);
+            }
+            let (mut ids, mut expected) = (Vec::new(), Vec::new());
+            windows::merge(&vocab, &word, &mut buffers, &mut ids).unwrap();
+            Merger::Heap.merge(&vocab, &word, &mut scratch, &mut expected).unwrap();
+            assert_eq!(ids, expected, "{:?} {:?} {:?} {word:?}", case.tokens, case.ids, case.semantics);
+            let mut symbols = Vec::new();
+            backtrack::merge(&vocab, &word, &mut buffers, &mut symbols).unwrap();
+            assert!(symbols.iter().map(|&symbol| vocab.rules().id(symbol)).eq(expected), "{:?} {word:?}", case.tokens);
+        }
+    }
+    assert!(kinds.iter().all(|&kind| kind > 300), "{kinds:?}");
+}

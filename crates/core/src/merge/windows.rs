@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::interrupt;
 use crate::memory::Room;
 use crate::merge::short::Window;
-use crate::merge::{backtrack, fit};
+use crate::merge::{backtrack, fit, repeats};
 use crate::vocab::Vocab;
 
 /// A window that gains fewer tokens is in vain: `backtrack` takes about as long for each token, however long it is.
@@ -69,6 +69,12 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffer
             break;
         }
         let gains = start > furthest && taken.len() >= before + FEWEST;
+        let more = repeats::count(piece, start, taken);
+        if let (Some(&last), 1..) = (taken.last(), more) {
+            taken.room(more)?;
+            taken.resize(taken.len() + more, last);
+            start += more * last.1 as usize;
+        }
         (at, furthest) = (start, furthest.max(start));
         if !gains && !may_be_in_vain(&mut in_vain, windows) {
             break;
