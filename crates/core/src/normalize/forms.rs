@@ -116,6 +116,13 @@ impl Plain {
         at
     }
 
+    /// Whether a character is plain; those from U+10000 on are not known to be.
+    #[inline]
+    fn has(&self, character: char) -> bool {
+        let number = u32::from(character);
+        number < 0x1_0000 && self.block((number >> 6) as usize) >> (number & 63) & 1 == 1
+    }
+
     #[inline]
     fn block(&self, number: usize) -> u64 {
         *self.blocks[number].get_or_init(|| {
@@ -123,7 +130,7 @@ impl Plain {
                 let is_plain = char::from_u32((number as u32) << 6 | low).is_some_and(|character| {
                     surely_has(&self.form, character.encode_utf8(&mut [0; 4]))
                         && canonical_combining_class(character) == 0
-                        && begins(&self.form, character)
+                        && begins_by_tables(&self.form, character)
                 });
                 bits | u64::from(is_plain) << low
             })
@@ -180,11 +187,17 @@ fn composes(form: &Normalizer) -> bool {
     matches!(form, Normalizer::Nfc | Normalizer::Nfkc)
 }
 
+/// Whether what a character becomes certainly depends on nothing behind it, if another one follows, and not on that one.
+pub(super) fn settles(form: &Normalizer, next: char) -> bool {
+    next.is_ascii() || Plain::of(form).has(next)
+}
+
 /// Whether a text can be cut before a character.
 fn begins(form: &Normalizer, character: char) -> bool {
-    if character.is_ascii() {
-        return true;
-    }
+    settles(form, character) || begins_by_tables(form, character)
+}
+
+fn begins_by_tables(form: &Normalizer, character: char) -> bool {
     let mut first = None;
     let take = |part| {
         first.get_or_insert(part);

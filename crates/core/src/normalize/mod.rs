@@ -182,6 +182,26 @@ impl Normalizer {
         }
     }
 
+    /// Whether [`Normalizer::is_settled`] may hold.
+    pub(crate) fn may_settle(&self) -> bool {
+        match self {
+            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd | Self::Precompiled(_) | Self::SentencePiece(_) => true,
+            normalizer => normalizer.is_of_pairs(),
+        }
+    }
+
+    /// Whether the edge before some characters depends on the first of them, and on the one in front of it, alone.
+    pub(crate) fn is_settled(&self, right: &[char]) -> bool {
+        match self {
+            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => {
+                right.get(1).is_some_and(|&next| forms::settles(self, next))
+            }
+            Self::Precompiled(table) => table.is_settled(right),
+            Self::SentencePiece(model) => model.is_settled(right),
+            normalizer => normalizer.is_of_pairs(),
+        }
+    }
+
     /// Whether a text may lose a character if it ends with it.
     pub(crate) fn may_lose(&self, last: char) -> bool {
         match self {

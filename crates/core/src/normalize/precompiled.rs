@@ -108,11 +108,19 @@ impl Precompiled {
             return None;
         }
         let mut beginning = Beginning::new();
-        let is_long = |pair: &[char]| pair[0].len_utf8() + pair[1].len_utf8() >= LONG_CLUSTER;
-        for pair in right.windows(2).take_while(|pair| is_end(pair[0], pair[1]) || is_long(pair)) {
+        for pair in right.windows(2).take_while(|pair| are_apart(pair)) {
             self.each_of_image(pair[0], |part| beginning.push(part));
         }
         beginning.edge(self.last_of(left))
+    }
+
+    /// Whether [`Precompiled::edge`] depends on the first of some characters, and on the one in front of it, alone.
+    pub(super) fn is_settled(&self, right: &[char]) -> bool {
+        let mut is_something = false;
+        right.get(..2).is_some_and(are_apart) && {
+            self.each_of_image(right[0], |_| is_something = true);
+            is_something
+        }
     }
 
     /// The last character of what a text becomes that ends with this one, if a cluster ends there.
@@ -242,4 +250,8 @@ impl Changes {
             edit.change(character, change);
         }
     }
+}
+/// Whether two characters are looked up one by one: a cluster ends between them, or is too long to be looked up as a whole.
+fn are_apart(pair: &[char]) -> bool {
+    is_end(pair[0], pair[1]) || pair[0].len_utf8() + pair[1].len_utf8() >= LONG_CLUSTER
 }

@@ -197,14 +197,18 @@ impl SentencePiece {
         Arc::new(Self { dummy, goes_on: true, ..Self::clone(self) })
     }
 
-    /// The edge of the parts. No source of a rule and no symbol may lie across the place; and where white space is dropped,
-    /// the left part must end in something else, so that none is dropped across it nor at the left part's end.
-    pub(super) fn edge_of(&self, edge: &Edge) -> Option<Edge> {
+    fn joins(&self) -> Option<&Joins> {
         let joins = self.joins.get_or_init(|| {
             let symbols = self.symbols.as_ref().map_or(&[][..], |symbols| &symbols.all);
             Joins::new(self.rules.as_deref(), symbols)
         });
-        let (joins, right) = (joins.as_ref()?, edge.right());
+        joins.as_ref()
+    }
+
+    /// The edge of the parts. No source of a rule and no symbol may lie across the place; and where white space is dropped,
+    /// the left part must end in something else, so that none is dropped across it nor at the left part's end.
+    pub(super) fn edge_of(&self, edge: &Edge) -> Option<Edge> {
+        let (joins, right) = (self.joins()?, edge.right());
         let goes_on = match edge.left {
             Some(left) => !self.squeeze || self.ends_in_text(joins, left),
             None => !self.squeeze && self.dummy != Dummy::InFront,
@@ -235,6 +239,13 @@ impl SentencePiece {
         }
         let left = edge.left.filter(|&left| !joins.is_later(left)).and_then(|left| self.last_of(left));
         beginning.edge(left.map(space))
+    }
+
+    /// Whether [`SentencePiece::edge_of`] depends on the first of some characters, and on the one in front of it, alone.
+    pub(super) fn is_settled(&self, right: &[char]) -> bool {
+        let (Some(joins), [first, rest @ ..]) = (self.joins(), right) else { return false };
+        let alone = rest.first().is_some_and(|&next| !joins.across(Some(*first), next));
+        (alone || !joins.is_long(*first)) && !self.image(*first, &mut [0; 4]).is_empty()
     }
 
     /// Whether what a text becomes that ends with this character certainly ends in something else than white space.

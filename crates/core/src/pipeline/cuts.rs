@@ -40,8 +40,8 @@ pub(crate) struct Cuts<'t> {
     looks_ahead: bool,
     /// Whether it does so where the second one is a control character, which is removed.
     removes_controls: bool,
-    /// Whether two characters alone decide how they meet.
-    is_of_pairs: bool,
+    /// Whether two characters alone may decide how they meet, as the first normalizer then tells.
+    may_settle: bool,
     /// Whether two characters of normalized text alone decide if a piece ends between them.
     decides_by_two: bool,
     /// Whether any stage before the model cuts text into pieces.
@@ -109,7 +109,8 @@ impl<'t> Cuts<'t> {
         let looks_ahead = normalizers
             .iter()
             .any(|step| step.looks_ahead() || removes_controls && matches!(step, Normalizer::Replace(_)));
-        let is_of_pairs = normalizers.iter().all(Normalizer::is_of_pairs);
+        let may_settle = normalizers.first().is_none_or(Normalizer::may_settle)
+            && normalizers.iter().skip(1).all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
         let makes_pieces = !(patterns.is_empty() && pre_tokenizers.is_empty());
         let splits = tokenizer.model().longest_that_splits();
@@ -122,7 +123,7 @@ impl<'t> Cuts<'t> {
             minds_context,
             looks_ahead,
             removes_controls,
-            is_of_pairs,
+            may_settle,
             decides_by_two,
             makes_pieces,
             splits,
@@ -204,10 +205,10 @@ impl<'t> Cuts<'t> {
         self.apart
     }
 
-    /// Whether it takes long to find out if a place is a cut: the answer is not remembered.
+    /// Whether it takes long to find out if a place is a cut: the answer is never remembered.
     pub(crate) fn takes_long(&self, text: &str, place: usize) -> bool {
         let is_ascii = |at: usize| text.as_bytes().get(at).is_none_or(u8::is_ascii);
-        !(self.is_of_pairs || is_ascii(place - 1) && is_ascii(place))
+        !(self.may_settle || is_ascii(place - 1) && is_ascii(place))
     }
 
     /// Whether a place is a cut but for added tokens.
@@ -271,7 +272,12 @@ impl<'t> Cuts<'t> {
             }
         }
         let Some(edge) = edge(text, place, Edge::MOST) else { return Meeting::Unknown };
-        if self.is_of_pairs { self.meeting_of_pair(edge, asks) } else { self.work_out(edge, asks) }
+        if self.is_settled(&edge) { self.meeting_of_pair(edge, asks) } else { self.work_out(edge, asks) }
+    }
+
+    /// Whether the two characters beside an edge alone decide how they meet.
+    fn is_settled(&self, edge: &Edge) -> bool {
+        self.may_settle && self.steps.normalizers.first().is_none_or(|first| first.is_settled(edge.right()))
     }
 
     /// How the characters of an edge meet where no further ones matter.
