@@ -279,7 +279,7 @@ impl Tokenizer {
         let threads = if bytes < BYTES_FOR_THREADS { 1 } else { parallel::threads(run.threads) };
         // The longest first, so that none is left at the end.
         let mut order: Vec<_> = (0..texts.len()).collect();
-        order.sort_by_key(|&row| std::cmp::Reverse(texts[row].0.len()));
+        order.sort_unstable_by_key(|&row| std::cmp::Reverse(texts[row].0.len()));
         let faulty_row = AtomicUsize::new(usize::MAX);
         let done = parallel::fold(texts.len(), threads, Vec::new, |done, at| {
             let row = order[at];

@@ -61,7 +61,7 @@ impl Columns {
     #[must_use]
     pub(crate) fn by_id(self) -> Self {
         let mut order: Vec<usize> = (0..self.ids.len()).collect();
-        order.sort_by_key(|&index| self.ids[index]);
+        order.sort_unstable_by_key(|&index| (self.ids[index], index));
         let mut sorted = Self { bytes: Vec::with_capacity(self.bytes.len()), ..Self::default() };
         for index in order {
             sorted.push(self.token(index));

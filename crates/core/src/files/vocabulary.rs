@@ -92,7 +92,7 @@ impl Vocabulary {
     pub(super) fn by_id(&self, stays: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.len() as u32).filter(|&place| stays(place)).collect();
         if !order.is_sorted_by_key(|&place| self.id(place)) {
-            order.sort_by_key(|&place| self.id(place));
+            order.sort_unstable_by_key(|&place| (self.id(place), place));
         }
         order
     }

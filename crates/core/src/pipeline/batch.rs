@@ -471,7 +471,7 @@ impl Tokenizer {
             _ => 0,
         };
         let mut order: Vec<_> = (0..tasks.len()).collect();
-        order.sort_by_key(|&number| std::cmp::Reverse(size(&tasks[number])));
+        order.sort_unstable_by_key(|&number| std::cmp::Reverse(size(&tasks[number])));
         let gathered = Mutex::new(Gathered { whole, next: 0, waiting: BTreeMap::new() });
         let fault = Mutex::new(None);
         let faulty_row = AtomicUsize::new(usize::MAX);
