@@ -79,12 +79,12 @@ def test_the_tokenizer_is_the_same_from_a_file_and_from_bytes(tmp_path: Path, ki
         assert other.decode(tok.encode(text)) == text
         assert list(other.chunks(text, 7)) == list(tok.chunks(text, 7))
         assert native.write_compiled(other) == data
-        assert other.tables(b"x") == tok.tables(b"x") != tok.tables(b"y")
+        assert other._tables(b"x") == tok._tables(b"x") != tok._tables(b"y")
 
 
 def test_models_of_characters_and_small_vocabularies_have_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = bp.train_wordpiece({"low": 5, "lower": 2}, vocab_size=19)
-    assert words.tables(b"") is None
+    assert words._tables(b"") is None
     assert words.save(tmp_path / "words.bytepair")[0].read_bytes().startswith(native.MAGIC)
     monkeypatch.undo()
     assert merges().save(tmp_path / "small.bytepair")[0].read_bytes().startswith(native.MAGIC)
@@ -179,7 +179,7 @@ def test_verify_compiles_anew_and_compares(tmp_path: Path) -> None:
     one, model = path.read_bytes(), merges().spec.byte_pair
     assert model.merges is not None
     other = bp.Tokenizer(merges().spec.replace(model=bp.BytePair(model.tokens, model.ids, model.merges[:-1])))
-    forged = other.tables(one[10:42])
+    forged = other._tables(one[10:42])
     assert forged is not None
     path.write_bytes(one[: start_of_tables(one)] + forged)
     # The hash of the manifest finds it, and without a manifest compiling does.

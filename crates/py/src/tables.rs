@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::errors::raise;
 
-/// The compiled tables of a vocabulary of bytes, as `CoreTokenizer.tables` writes them: used where they are.
+/// The compiled tables of a vocabulary of bytes, as `CoreTokenizer._tables` writes them: used where they are.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Tables {
     pub(crate) stored: Stored,

@@ -97,7 +97,7 @@ impl CoreTokenizer {
     }
 
     /// The compiled tables of a vocabulary of bytes, for `Tables.open` with the same `owner`; None of a model of characters.
-    fn tables<'py>(&self, py: Python<'py>, owner: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    fn _tables<'py>(&self, py: Python<'py>, owner: &[u8]) -> Option<Bound<'py, PyBytes>> {
         self.inner.is_byte_level().then(|| PyBytes::new(py, &self.inner.vocab().store(owner)))
     }
 

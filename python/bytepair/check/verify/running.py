@@ -97,12 +97,12 @@ def _pickled(tokenizer: Tokenizer, expected: str) -> Check:
 def _tables(tokenizer: Tokenizer) -> Check:
     """Compiles the tokenizer anew: a native file may hold its tables."""
     name, owner = "compiled tables", b""
-    tables = tokenizer.tables(owner)
+    tables = tokenizer._tables(owner)
     if tables is None:
         return Check(name, "not applicable", "only models of bytes have them in a file")
     # Without the tables of the file.
     spec = native.read(native.write(tokenizer.spec))
-    if CompiledTokenizer(spec).tables(owner) == tables:
+    if CompiledTokenizer(spec)._tables(owner) == tables:
         return Check(name, "pass", f"{len(tables):,} bytes, the same when compiled anew")
     return Check(
         name, "fail", "those of the file are not those of its tokens and merges: save it again from a source you trust"
