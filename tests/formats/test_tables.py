@@ -186,3 +186,16 @@ def test_verify_compiles_anew_and_compares(tmp_path: Path) -> None:
     assert {check.name for check in bp.verify(path).failed} >= {"file hashes"}
     (tmp_path / manifest.NAME).unlink()
     assert "compiled tables" in {check.name for check in bp.verify(path).failed}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["openai/cl100k_base.tiktoken", "llama3/tokenizer.model", "openai/r50k_base.tiktoken"])
+def test_real_vocabularies_from_their_tables(tmp_path: Path, data: Path, name: str) -> None:
+    tok = bp.Tokenizer.from_file(data / "vocabs" / name, split="cl100k", special_tokens={})
+    path = tok.save(tmp_path / "x.bytepair")[0]
+    assert path.read_bytes().startswith(native.WITH_TABLES)
+    read = bp.Tokenizer.from_file(path)
+    for corpus in ("multi", "code"):
+        text = (data / "corpora" / f"{corpus}_1mb.txt").read_text("utf-8")[:200_000]
+        assert read.encode(text) == tok.encode(text)
+    assert read._tables(b"x") == tok._tables(b"x")
