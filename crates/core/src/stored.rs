@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::large_pages::{Table, Zeros};
 
 /// Rises with each change of what tables hold: of hashes, keys, orders, fields. Tables of another layout are not read.
-const LAYOUT: u64 = 1;
+const LAYOUT: u64 = 2;
 
 /// Tables begin at multiples of this.
 const ALIGNMENT: usize = 64;

@@ -23,8 +23,8 @@ pub(crate) const NOTHING: u32 = SYMBOLS as u32 - 1;
 /// An empty slot. No entry equals it, since its pair would be of early symbols.
 const EMPTY: u64 = 0;
 
-/// Slots for each word of `seen`: four bits a slot, so that three pairs in a hundred look like others.
-const SLOTS_A_WORD: usize = 16;
+/// Slots for each word of `seen`: eight bits a slot, so that three pairs in a hundred look like others.
+const SLOTS_A_WORD: usize = 8;
 
 /// Symbols below this are early: the bytes, and the first merges, which are the most frequent.
 const EARLY: u32 = 512;
@@ -36,13 +36,13 @@ const ROW: u32 = EARLY + 16;
 /// 2^64 over the golden ratio: multiplying by it spreads adjacent keys.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// An open-addressing table from pairs of symbols to values; at most half full, so that most misses touch one line.
+/// An open-addressing table from pairs of symbols to values; at most four fifths full, as few look-ups fail in it.
 pub(super) struct PairTable {
     /// Left, right, value, from the top bit down; or [`EMPTY`].
     slots: Items<u64>,
     entries: usize,
     shift: u32,
-    /// Three bits of a word for each pair: most pairs that do not merge are known here, in a sixteenth of the memory.
+    /// Three bits of a word for each pair: most pairs that do not merge are known here, in an eighth of the memory.
     seen: Items<u64>,
     /// The values of pairs of early symbols and 1, or 0: the first round of merging looks up hardly anything else, and the
     /// lines of frequent pairs stay near.
@@ -52,7 +52,7 @@ pub(super) struct PairTable {
 impl PairTable {
     /// A table with room for this many pairs; it grows where there are more.
     pub(super) fn with_capacity(pairs: usize) -> Self {
-        let slots = (pairs * 2).next_power_of_two().max(16);
+        let slots = (pairs * 5 / 4).next_power_of_two().max(16);
         Self {
             slots: Table::large(slots).into(),
             entries: 0,
@@ -92,7 +92,7 @@ impl PairTable {
         if let Some(place) = place(left, right) {
             return std::mem::replace(&mut self.early.edit()[place], value + 1).wrapping_sub(1);
         }
-        if self.entries * 2 >= self.slots.len() {
+        if self.entries * 5 >= self.slots.len() * 4 {
             self.grow();
         }
         let key = key(left, right);
@@ -134,8 +134,8 @@ impl PairTable {
             found(entry != EMPTY, pair, part(entry, VALUE_BITS, 0));
             used += usize::from(entry != EMPTY);
         }
-        // As in `insert`: half or more are free.
-        expect(used == entries && used * 2 <= slots.len())?;
+        // Some are free, as `insert` leaves them.
+        expect(used == entries && used < slots.len())?;
         let mut pairs = entries;
         for (left, row) in (0..).zip(early.chunks(ROW as usize)) {
             for (right, &value) in (0..EARLY).zip(row).filter(|&(_, &value)| value != 0) {
