@@ -104,8 +104,7 @@ def write_compiled(tokenizer: CompiledTokenizer) -> bytes:
     hashed = hashlib.sha256(payload).digest()
     parts = (WITH_TABLES, hashed, len(payload).to_bytes(_SIZE_BYTES, "little"), payload)
     padding = bytes(-sum(map(len, parts)) % _ALIGNMENT)
-    tables = tokenizer._tables(hashed)
-    return b"".join((*parts, padding, *(() if tables is None else (tables,))))
+    return b"".join((*parts, padding, tokenizer._tables(hashed) or b""))
 
 
 def _payload(spec: TokenizerSpec) -> bytes:

@@ -1,5 +1,5 @@
-//! Short parts of texts that were counted lately, and their counts, or what of them fits: words recur, and a call through all stages costs more
-//! than the few bytes of one.
+//! Short parts of texts that were counted lately, and their counts, or what of them fits: words recur, and a call through
+//! all stages costs more than the few bytes of one.
 
 use super::bound::{self, Taken};
 use crate::memory;

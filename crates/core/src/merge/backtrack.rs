@@ -85,12 +85,10 @@ pub(super) fn go_on(vocab: &Vocab, piece: &[u8], mut at: usize, buffers: &mut Bu
             taken.room(1)?;
             taken.push((symbol, length as u32));
             (last, at, below) = (symbol, at + length, usize::MAX);
-            let more = repeats::count(piece, at, taken);
-            if more > 0 {
-                taken.room(more)?;
-                taken.resize(taken.len() + more, (symbol, length as u32));
-                // What is longer was not looked for there.
-                (at, given) = (at + more * length, taken.len());
+            let run = repeats::take(piece, at, taken)?;
+            if run > 0 {
+                // Longer tokens were not looked for there.
+                (at, given) = (at + run, taken.len());
             }
         } else {
             dead[at / 64] |= 1 << (at % 64);

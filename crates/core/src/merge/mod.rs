@@ -83,7 +83,8 @@ pub struct Scratch {
 /// Time: linear in the piece; n log n for vocabularies with very long tokens.
 ///
 /// # Errors
-/// `Encode`, with the position in the piece, if one of its bytes has no token; `Interrupted`; `Memory`.
+/// `Encode`, with the position in the piece, if one of its bytes has no token; `Interrupted`; `Memory`; `Format`, if somebody
+/// tampered with stored tables.
 ///
 /// ```
 /// use bytepair_core::merge::{Scratch, encode};

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::interrupt;
 use crate::memory::Room;
 use crate::merge::{FitBuffers, check, fit};
+use crate::stored;
 use crate::vocab::{Candidates, NONE, Rolling, Vocab};
 
 /// So many prefixes, and it is asked whether they are still wanted.
@@ -68,7 +69,7 @@ impl Prefixes {
     ///
     /// # Errors
     /// `Encode`, with the position in the piece, if one of its bytes has no token; the text before it is then known.
-    /// `Interrupted`, `Memory`; it can then go on from what is known.
+    /// `Interrupted`, `Memory`; it can then go on from what is known. `Format`, if somebody tampered with stored tables.
     pub(crate) fn extend(&mut self, vocab: &Vocab, piece: &[u8], candidates: &mut Candidates) -> Result<()> {
         let known = self.len();
         let checked = check(vocab, &piece[known..]).map_err(|error| error.shifted(known));
@@ -108,8 +109,12 @@ impl Prefixes {
                     }
                 }
             });
-            // A byte that has a token is the last resort, so that there always is one.
-            let Some((row, start, token)) = found else { break };
+            // A byte that has a token is the last resort, so that there always is one, unless somebody tampered with stored
+            // tables.
+            let Some((row, start, token)) = found else {
+                self.buffers = buffers;
+                return Err(stored::damaged());
+            };
             self.rows.push(row);
             self.open = Some((start, token));
         }

@@ -6,6 +6,9 @@
 //!
 //! Source: our own.
 
+use crate::error::Result;
+use crate::memory::Room;
+
 /// Fewer repetitions are left to the caller.
 const FEWEST: usize = 8;
 
@@ -15,11 +18,24 @@ const LEFT: usize = 2;
 /// So many bytes are compared together.
 const BLOCK: usize = 64;
 
-/// How many times more the last token can be taken at `at`, if it was taken twice: symbols and lengths in `taken`.
+/// Takes the last token of `taken`, symbols and their lengths, again and again at `at`, if it was taken twice; returns the
+/// number of bytes.
 ///
-/// Time: linear in the bytes of the tokens that it counts.
+/// Time: linear in these bytes.
+///
+/// # Errors
+/// `Memory`.
 #[inline]
-pub(super) fn count(piece: &[u8], at: usize, taken: &[(u32, u32)]) -> usize {
+pub(super) fn take(piece: &[u8], at: usize, taken: &mut Vec<(u32, u32)>) -> Result<usize> {
+    let (Some(&last), more @ 1..) = (taken.last(), count(piece, at, taken)) else { return Ok(0) };
+    taken.room(more)?;
+    taken.resize(taken.len() + more, last);
+    Ok(more * last.1 as usize)
+}
+
+/// How many times more the last token can be taken.
+#[inline]
+fn count(piece: &[u8], at: usize, taken: &[(u32, u32)]) -> usize {
     match *taken {
         [.., one, two] if one == two => ahead(&piece[at - two.1 as usize..], two.1 as usize),
         _ => 0,

@@ -29,7 +29,7 @@ const IN_VAIN: usize = 4;
 /// Appends the ids of `piece`.
 ///
 /// # Errors
-/// `Interrupted`, `Memory`.
+/// `Interrupted`, `Memory`; `Format`, if somebody tampered with stored tables.
 pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffers, ids: &mut Vec<u32>) -> Result<()> {
     let rules = vocab.rules();
     buffers.taken.clear();
@@ -69,12 +69,7 @@ pub(super) fn merge(vocab: &Vocab, piece: &[u8], buffers: &mut backtrack::Buffer
             break;
         }
         let gains = start > furthest && taken.len() >= before + FEWEST;
-        let more = repeats::count(piece, start, taken);
-        if let (Some(&last), 1..) = (taken.last(), more) {
-            taken.room(more)?;
-            taken.resize(taken.len() + more, last);
-            start += more * last.1 as usize;
-        }
+        start += repeats::take(piece, start, taken)?;
         (at, furthest) = (start, furthest.max(start));
         if !gains && !may_be_in_vain(&mut in_vain, windows) {
             break;

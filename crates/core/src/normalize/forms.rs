@@ -187,7 +187,7 @@ fn composes(form: &Normalizer) -> bool {
     matches!(form, Normalizer::Nfc | Normalizer::Nfkc)
 }
 
-/// Whether what a character becomes certainly depends on nothing behind it, if another one follows, and not on that one.
+/// Whether a character certainly has no part in what the one before it becomes, and neither has anything behind it.
 pub(super) fn settles(form: &Normalizer, next: char) -> bool {
     next.is_ascii() || Plain::of(form).has(next)
 }

@@ -251,6 +251,7 @@ impl Changes {
         }
     }
 }
+
 /// Whether two characters are looked up one by one: a cluster ends between them, or is too long to be looked up as a whole.
 fn are_apart(pair: &[char]) -> bool {
     is_end(pair[0], pair[1]) || pair[0].len_utf8() + pair[1].len_utf8() >= LONG_CLUSTER

@@ -64,7 +64,7 @@ impl Characters {
         writer.items(&self.crossed);
     }
 
-    /// What was stored for symbols of these lengths.
+    /// The characters that were stored, for symbols of these lengths.
     ///
     /// # Errors
     /// `Format`, if a character is not as long as its symbol.

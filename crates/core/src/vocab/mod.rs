@@ -172,8 +172,8 @@ impl Vocab {
     /// `takes_all_whole` is whether a piece that is a token becomes it even if no merges make it; None if the tables are those
     /// of a vocabulary that differs in this.
     ///
-    /// Whatever the tables say, a look-up ends, a symbol is as long as its parts together, and an id is that of a token: only
-    /// which tokens a text becomes depends on them.
+    /// The checks leave no table of which a look-up does not end, a symbol is not as long as its parts together, or an id is
+    /// that of no token. They do not prove which tokens a text becomes.
     ///
     /// Time: one pass over tables and tokens.
     ///
