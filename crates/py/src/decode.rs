@@ -1,16 +1,14 @@
 //! Ids -> text or bytes, from a list, an array or any other iterable.
 
-use std::borrow::Borrow;
-
 use bytepair_core::decode::{TOGETHER, Undecoded};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 
 use crate::arrays::has_numpy;
 use crate::errors::{in_row, raise, room};
-use crate::lists::{bytes as made_bytes, list, string};
+use crate::lists::{Items, bytes as made_bytes, list, string};
 use crate::run::{UNITS_TO_DETACH, detached};
 use crate::strings::Name;
 use crate::tokenizer::CoreTokenizer;
@@ -117,19 +115,14 @@ impl CoreTokenizer {
             let ids = self.ids_of(py, ids)?;
             return detached(py, ids.len(), || self.inner.decode(&ids, skip_special_tokens));
         }
-        if let Ok(list) = ids.cast_exact::<PyList>() {
-            // Nothing runs in between that could change the list.
-            if let Some(bytes) = self.bytes_of_ints(py, list.len(), list.iter(), skip_special_tokens)? {
+        let items = ids.cast_exact::<PyList>().ok().map(Items::List);
+        if let Some(items) = items.or_else(|| ids.cast_exact::<PyTuple>().ok().map(Items::Tuple)) {
+            if let Some(bytes) = self.bytes_of_ints(py, items, skip_special_tokens)? {
                 return Ok(bytes);
             }
-            room(py, list.len().saturating_mul(size_of::<usize>()))?;
-            return self.bytes_of_any(py, list.as_sequence().to_tuple()?.as_any(), skip_special_tokens);
-        }
-        if let Ok(tuple) = ids.cast_exact::<PyTuple>() {
-            return match self.bytes_of_ints(py, tuple.len(), tuple.as_slice().iter(), skip_special_tokens)? {
-                Some(bytes) => Ok(bytes),
-                None => self.bytes_of_any(py, tuple, skip_special_tokens),
-            };
+            // What an id's `__index__` does to a list must not matter here.
+            room(py, ids.len()?.saturating_mul(size_of::<usize>()))?;
+            return self.bytes_of_any(py, ids.cast::<PySequence>()?.to_tuple()?.as_any(), skip_special_tokens);
         }
         let decode = |ids: &[u32]| detached(py, ids.len(), || self.inner.decode(ids, skip_special_tokens));
         // An array is borrowed without a copy. The check for `dtype` comes first, because extraction imports numpy.
@@ -151,36 +144,20 @@ impl CoreTokenizer {
         self.bytes_of_any(py, ids, skip_special_tokens)
     }
 
-    /// The bytes of about `count` ints; None if one is not an int or has no token.
-    fn bytes_of_ints<'py>(
-        &self,
-        py: Python<'py>,
-        count: usize,
-        ids: impl Iterator<Item = impl Borrow<Bound<'py, PyAny>>>,
-        skip_special_tokens: bool,
-    ) -> PyResult<Option<Vec<u8>>> {
-        let mut decoder = self.inner.decoder(count, skip_special_tokens);
-        let mut numbers = [0_u32; TOGETHER];
-        let mut filled = 0;
-        for id in ids {
-            let Some(number) = id.borrow().cast::<PyInt>().ok().and_then(|id| id.extract().ok()) else {
-                return Ok(None);
-            };
-            numbers[filled] = number;
-            filled += 1;
-            if filled == TOGETHER {
-                match decoder.push(&numbers) {
-                    Ok(()) => filled = 0,
-                    Err(Undecoded::NoToken(_)) => return Ok(None),
-                    Err(Undecoded::Other(error)) => return Err(raise(py, error)),
-                }
+    /// The bytes of the ints of a list or a tuple; None if one is not an int or has no token.
+    fn bytes_of_ints(&self, py: Python<'_>, items: Items<'_, '_>, skip_special_tokens: bool) -> PyResult<Option<Vec<u8>>> {
+        let mut decoder = self.inner.decoder(items.len(), skip_special_tokens);
+        let mut numbers = [0; TOGETHER];
+        let mut from = 0;
+        while let Some(read) = items.ints(from, &mut numbers) {
+            match decoder.push(&numbers[..read]) {
+                Err(Undecoded::NoToken(_)) => return Ok(None),
+                Err(Undecoded::Other(error)) => return Err(raise(py, error)),
+                Ok(()) if read < TOGETHER => return Ok(Some(self.inner.without_prefix(decoder.finish()))),
+                Ok(()) => from += read,
             }
         }
-        match decoder.push(&numbers[..filled]) {
-            Ok(()) => Ok(Some(self.inner.without_prefix(decoder.finish()))),
-            Err(Undecoded::NoToken(_)) => Ok(None),
-            Err(Undecoded::Other(error)) => Err(raise(py, error)),
-        }
+        Ok(None)
     }
 
     /// The bytes of the ids from any iterable.

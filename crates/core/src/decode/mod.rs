@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use crate::error::Error;
 use crate::interrupt;
 use crate::memory::Room;
+use crate::prefetch::prefetch;
 
 pub(crate) use self::by_token::ByToken;
 pub(crate) use self::chain::minds_only_the_first;
@@ -24,6 +25,9 @@ fn named_byte(token: &str) -> Option<u8> {
     let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
     if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
 }
+
+/// So many ids before it is read, an entry is prefetched.
+const ENTRIES_AHEAD: usize = 16;
 
 /// Bytes of an entry of the table.
 const ENTRY: usize = 16;
@@ -209,6 +213,9 @@ impl<'a> Decoder<'a> {
             bytes.room((*end + ids.len() * ENTRY).saturating_sub(bytes.len()))?;
             bytes.resize(*end + ids.len() * ENTRY, 0);
             for (at, &id) in ids.iter().enumerate() {
+                if let Some(&id) = ids.get(at + ENTRIES_AHEAD) {
+                    prefetch(&table.entries, id as usize);
+                }
                 let entry = table.entries.get(id as usize).copied().unwrap_or(0);
                 let length = length(entry);
                 if (1..LONG).contains(&length)
