@@ -86,6 +86,7 @@ class Peer:
         encode_batch_array: Texts to one flat array.
         decode: A list of ids to a text.
         encode_small: A text without special tokens to a list, if that can be had with less overhead than `encode`.
+        encode_array_small: Likewise, to an array.
         count_small: Likewise, for `count`.
         encode_long: A text to an array, with a number of threads.
         one_thread: Whether calls to arrays can be limited to one thread. If not, CPU time is still roughly that of one
@@ -99,6 +100,7 @@ class Peer:
     encode_batch_array: Callable[[list[str], int], Any] | None = None
     decode: Callable[[Sequence[int]], str] | None = None
     encode_small: Callable[[str], Any] | None = None
+    encode_array_small: Callable[[str], Any] | None = None
     count_small: Callable[[str], int] | None = None
     encode_long: Callable[[str, int], Any] | None = None
     one_thread: bool = True
@@ -198,6 +200,7 @@ def _bytepair(vocabulary: Vocabulary) -> Peer:
         encode_batch_array=encode_batch_array,
         decode=tok.decode,
         encode_small=tok.encode,
+        encode_array_small=tok.encode_array,
         count_small=tok.count,
         encode_long=encode_long,
     )

@@ -36,7 +36,8 @@ def calls(report: Report, peers: Mapping[str, Peer], pace: Pace) -> None:
     """Rows for one call to a list, to an array and to a count."""
     ids = peers[OURS].encode(TEXT)
     lists = {name: repeated(peer.encode_small or peer.encode) for name, peer in peers.items()}
-    arrays = {name: repeated(peer.encode_array) for name, peer in peers.items() if peer.encode_array}
+    encoders = {name: peer.encode_array_small or peer.encode_array for name, peer in peers.items()}
+    arrays = {name: repeated(encode) for name, encode in encoders.items() if encode}
     counters = {name: peer.count_small or peer.count for name, peer in peers.items()}
     counts = {name: repeated(count) for name, count in counters.items() if count}
     timed(report, "36 bytes to a list", lists, ids, pace, calls=CALLS)

@@ -122,9 +122,10 @@ pub trait Gather: Sink + Default + Send {
 
 impl Gather for Vec<u32> {
     fn expect(&mut self, bytes: usize) {
-        // More than most texts need: untouched memory costs nothing.
+        // More than most texts need: untouched memory costs nothing. A short text has more pieces than that, and each wants
+        // room for a few ids.
         // Where there is no memory for so many, there may be for as many as there are.
-        if self.try_reserve(bytes / 3 + 8).is_ok() {
+        if self.try_reserve(bytes / 3 + 64).is_ok() {
             large_pages::ask(self);
         }
     }
