@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::large_pages::{Table, Zeros};
 
 /// Rises with each change of what tables hold: of hashes, keys, orders, fields. Tables of another layout are not read.
-const LAYOUT: u64 = 2;
+const LAYOUT: u64 = 3;
 
 /// Tables begin at multiples of this.
 const ALIGNMENT: usize = 64;
@@ -34,7 +34,9 @@ mod plain {
     // SAFETY: as above.
     unsafe impl super::Plain for u64 {}
     // SAFETY: as above; numbers in a row have nothing between them.
-    unsafe impl super::Plain for [u64; 4] {}
+    unsafe impl super::Plain for [u16; 256] {}
+    // SAFETY: as above.
+    unsafe impl super::Plain for [u32; 64] {}
 }
 
 /// Bytes that stay as they are and where they are, such as those of a mapped file.

@@ -145,7 +145,12 @@ impl CoreTokenizer {
     }
 
     /// The bytes of the ints of a list or a tuple; None if one is not an int or has no token.
-    fn bytes_of_ints(&self, py: Python<'_>, items: Items<'_, '_>, skip_special_tokens: bool) -> PyResult<Option<Vec<u8>>> {
+    fn bytes_of_ints(
+        &self,
+        py: Python<'_>,
+        items: Items<'_, '_>,
+        skip_special_tokens: bool,
+    ) -> PyResult<Option<Vec<u8>>> {
         let mut decoder = self.inner.decoder(items.len(), skip_special_tokens);
         let mut numbers = [0; TOGETHER];
         let mut from = 0;

@@ -211,6 +211,25 @@ fn long_words_of_characters_encode_as_defined() {
 }
 
 #[test]
+fn a_character_is_whole_before_tokens_of_higher_ranks_reach_into_it() {
+    let character: &[u8] = "中".as_bytes();
+    let (front, back): (&[u8], &[u8]) = (&[b'a', 0xE4, 0xB8], &[0xAD, b'b', b'b']);
+    let bytes: [&[u8]; 5] = [b"a", b"b", &[0xE4], &[0xB8], &[0xAD]];
+    let parts: [&[u8]; 2] = [&[0xE4, 0xB8], b"bb"];
+    let last = |order: [&[u8]; 3]| {
+        let tokens: Vec<&[u8]> = bytes.into_iter().chain(parts).chain(order).collect();
+        let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+        let vocab = Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap();
+        assert!(vocab.is_proper());
+        let ids = encoded("a中bb".as_bytes(), |piece, scratch, ids| encode(&vocab, piece, scratch, ids));
+        ids.into_iter().map(|id| tokens[id as usize]).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    assert_eq!(last([character, front, back]), [b"a", character, b"bb"]);
+    assert_eq!(last([front, character, back]), [front, &[0xAD, b'b', b'b']]);
+    assert_eq!(last([back, character, front]), [front, back]);
+}
+
+#[test]
 fn linear_encoders_refuse_vocabularies_on_which_they_could_be_wrong() {
     let vocab = Vocab::new(&[b"a", b"b", b"aab", b"aa"], &[0, 1, 2, 3], Semantics::Ranks).unwrap();
     for merger in [Merger::Table, Merger::Backtrack] {

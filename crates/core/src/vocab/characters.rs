@@ -1,10 +1,13 @@
 //! Characters that merging can begin with, in place of their bytes.
 //!
-//! A character is a lead byte and its one or two continuation bytes. Suppose that at a place in a piece no token that merges
-//! make begins or ends inside the character there and extends beyond its edge. Then only the character's own bytes merge in
-//! it until it is whole: its inside does not depend on its neighbours, nor they on its inside, so the piece can begin with
-//! the whole character. Tokens that do cross an edge are known by the two bytes at the edge: a table of 256 by 256 bits
-//! marks each edge that some token crosses from the inside of a character, or into it.
+//! A character is a lead byte and its one or two continuation bytes. In a proper vocabulary merging goes through the ranks
+//! once (`rules`). Suppose that at a place in a piece no token of a lower rank than the character begins or ends inside of it
+//! there and extends beyond its edge. Then up to its rank only its own bytes merge in it: its inside does not depend on its
+//! neighbours, nor they on its inside. At its rank it is whole, and what is made of it ranks above it. So the piece can begin
+//! with the whole character.
+//!
+//! Tokens that do cross an edge are known by the two bytes at the edge and the next one. With more bytes hardly any character
+//! more would be whole, with fewer half of those of Thai and Bengali under `o200k_base`.
 
 use crate::error::Result;
 use crate::stored::{Items, Reader, Writer, expect};
@@ -15,15 +18,20 @@ pub(crate) struct Characters {
     two: Vec<u32>,
     /// By the sixteen bits of a character of three bytes.
     three: Vec<u32>,
-    /// Bit `right` of `crossed[left]`: a token crosses this edge with part of a character.
-    crossed: Vec<[u64; 4]>,
+    /// By the two bytes at an edge: 0, or the number of its row, from 1, if a token crosses it with part of a character.
+    edges: Vec<[u16; 256]>,
+    /// A row for each such edge, by the lower six bits of the byte behind these two: the lowest symbol of such a token.
+    lowest: Vec<Row>,
 }
+
+type Row = [u32; 64];
 
 impl Characters {
     /// From the tokens that merges make, and their symbols.
     pub(super) fn new<'a>(tokens: impl Iterator<Item = (u32, &'a [u8])>) -> Self {
         // Zero is a byte's symbol, so that it can stand for none; and zeroed memory that is not used costs none.
-        let mut new = Self { two: vec![0; 1 << 11], three: vec![0; 1 << 16], crossed: vec![[0; 4]; 256] };
+        let edges = vec![[0; 256]; 256];
+        let mut new = Self { two: vec![0; 1 << 11], three: vec![0; 1 << 16], edges, lowest: Vec::new() };
         for (symbol, token) in tokens {
             let (first, last) = (token[0], token[token.len() - 1]);
             if first < 0x80 && last < 0x80 {
@@ -41,12 +49,12 @@ impl Characters {
                 if !is_continuation(token[at - 1]) {
                     break;
                 }
-                new.cross(token[at - 1], token[at]);
+                new.cross(token, at, symbol);
             }
             // It ends inside one, whose lead byte is the last or the last but one.
             for at in token.len().saturating_sub(2).max(1)..token.len() {
                 if length(token[at]) > token.len() - at {
-                    new.cross(token[at - 1], token[at]);
+                    new.cross(token, at, symbol);
                 }
             }
         }
@@ -55,13 +63,14 @@ impl Characters {
 
     /// No characters: merging begins with bytes.
     pub(super) fn none() -> Self {
-        Self { two: Vec::new(), three: Vec::new(), crossed: vec![[u64::MAX; 4]; 256] }
+        Self { two: Vec::new(), three: Vec::new(), edges: Vec::new(), lowest: Vec::new() }
     }
 
     pub(super) fn store(&self, writer: &mut Writer) {
         writer.items(&self.two);
         writer.items(&self.three);
-        writer.items(&self.crossed);
+        writer.items(&self.edges);
+        writer.items(&self.lowest);
     }
 
     /// The characters that were stored, for symbols of these lengths.
@@ -73,16 +82,37 @@ impl Characters {
         for (symbols, length) in [(&two, 2), (&three, 3)] {
             expect(symbols.iter().all(|&symbol| symbol == 0 || lengths.get(symbol as usize) == Some(&length)))?;
         }
-        Ok(Self { two: two.to_vec(), three: three.to_vec(), crossed: reader.exactly(256)?.to_vec() })
+        let (edges, lowest): (Items<[u16; 256]>, Items<Row>) = (reader.items()?, reader.items()?);
+        expect(edges.len() == 256 || two.is_empty() && three.is_empty())?;
+        expect(edges.iter().flatten().all(|&row| usize::from(row) <= lowest.len()))?;
+        Ok(Self { two: two.to_vec(), three: three.to_vec(), edges: edges.to_vec(), lowest: lowest.to_vec() })
     }
 
-    fn cross(&mut self, left: u8, right: u8) {
-        self.crossed[usize::from(left)][usize::from(right >> 6)] |= 1 << (right & 63);
+    /// A token crosses the edge that it has before byte `at`.
+    fn cross(&mut self, token: &[u8], at: usize, symbol: u32) {
+        let row = &mut self.edges[usize::from(token[at - 1])][usize::from(token[at])];
+        if *row == 0 {
+            // There are fewer edges than numbers, since one of the two bytes is not ASCII.
+            self.lowest.push([u32::MAX; 64]);
+            *row = self.lowest.len() as u16;
+        }
+        let row = &mut self.lowest[usize::from(*row) - 1];
+        match token.get(at + 1) {
+            Some(&next) => lower(&mut row[usize::from(next & 63)], symbol),
+            // Whatever comes next.
+            None => row.iter_mut().for_each(|lowest| lower(lowest, symbol)),
+        }
     }
 
-    #[inline]
-    fn is_crossed(&self, left: u8, right: u8) -> bool {
-        self.crossed[usize::from(left)][usize::from(right >> 6)] >> (right & 63) & 1 == 1
+    /// Whether a token of a lower rank may cross the edge before byte `at`.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "measured: as below")]
+    fn is_crossed(&self, piece: &[u8], at: usize, symbol: u32) -> bool {
+        let row = self.edges[usize::from(piece[at - 1])][usize::from(piece[at])];
+        row > 0 && {
+            let next = piece.get(at + 1).map_or(0, |next| next & 63);
+            self.lowest[usize::from(row) - 1][usize::from(next)] < symbol
+        }
     }
 
     /// The symbol of the whole character at `at` and its length, if the piece may begin with it; else the byte.
@@ -113,8 +143,8 @@ impl Characters {
         };
         let end = at + length;
         let crossed = symbol == 0
-            || at > 0 && self.is_crossed(piece[at - 1], lead)
-            || end < piece.len() && self.is_crossed(piece[end - 1], piece[end]);
+            || at > 0 && self.is_crossed(piece, at, symbol)
+            || end < piece.len() && self.is_crossed(piece, end, symbol);
         (!crossed).then_some((symbol, length))
     }
 }
@@ -127,6 +157,10 @@ fn length(lead: u8) -> usize {
         0xE0..=0xEF => 3,
         _ => 0,
     }
+}
+
+fn lower(lowest: &mut u32, symbol: u32) {
+    *lowest = symbol.min(*lowest);
 }
 
 #[inline]
