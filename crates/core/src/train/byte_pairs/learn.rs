@@ -65,7 +65,7 @@ pub(super) struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { long_from: 256, share: 1 << 17, batch_postings: 1 << 8, batch: 64, floor_divisor: 64, floor_step: 8 }
+        Self { long_from: 256, share: 1 << 19, batch_postings: 1 << 8, batch: 64, floor_divisor: 64, floor_step: 8 }
     }
 }
 

@@ -4,6 +4,7 @@
 //! offsets of words, ascending.
 
 use crate::error::Result;
+use crate::large_pages;
 use crate::prefetch::prefetch;
 use crate::train::Progress;
 use crate::train::byte_pairs::pair::Place;
@@ -37,7 +38,9 @@ pub(super) struct ShortWords {
 
 impl ShortWords {
     pub(super) fn with_capacity(slots: usize) -> Self {
-        Self { base: 0, arena: Vec::with_capacity(slots), stand_ins: Vec::new() }
+        let mut arena = Vec::with_capacity(slots);
+        large_pages::ask(&mut arena);
+        Self { base: 0, arena, stand_ins: Vec::new() }
     }
 
     /// The number of slots that a word takes.

@@ -9,7 +9,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::error::{Error, Kind, Result};
 use crate::hash::mix;
-use crate::memory;
+use crate::large_pages;
+use crate::memory::Room;
 use crate::prefetch::prefetch;
 use crate::train::counts::arena::Arena;
 use crate::train::overflow;
@@ -27,6 +28,10 @@ const IN_ARENA: u8 = u8::MAX;
 const LONGEST: usize = i32::MAX as usize;
 
 const FIRST_SLOTS: usize = 1 << 10;
+
+/// So many slots are on large pages, since a processor does not know the addresses of as many small ones. For fewer, more is
+/// lost where the system makes large pages than is gained.
+const MANY_SLOTS: usize = 1 << 19;
 
 /// The number of rows that tables have together is estimated from one row in this many.
 const SAMPLE: usize = 16;
@@ -59,6 +64,17 @@ struct Slot {
     count: u64,
     /// Group and position.
     first: u64,
+}
+
+/// So many slots without a piece.
+fn empty(count: usize) -> Result<Vec<Slot>> {
+    let mut slots = Vec::new();
+    slots.room(count)?;
+    if count >= MANY_SLOTS {
+        large_pages::ask(&mut slots);
+    }
+    slots.resize(count, Slot::default());
+    Ok(slots)
 }
 
 /// A number that is different for each process, in which all hashes start.
@@ -153,7 +169,7 @@ impl CountsTable {
     fn joined(tables: &[Self], part: usize, parts: usize, expected: usize) -> Result<Self> {
         let secret = tables.first().map_or_else(Secret::new, |table| table.secret);
         let slots = (expected * 3 / 2).next_power_of_two().max(FIRST_SLOTS);
-        let slots = memory::collect(std::iter::repeat_n(Slot::default(), slots))?;
+        let slots = empty(slots)?;
         let mut joined = Self { slots, skip: parts.trailing_zeros(), ..Self::new(secret, usize::MAX) };
         for row in tables.iter().flat_map(|table| table.rows_in(part, parts)) {
             joined.add(row)?;
@@ -313,7 +329,7 @@ impl CountsTable {
     }
 
     fn grow(&mut self) -> Result<()> {
-        let slots = memory::collect(std::iter::repeat_n(Slot::default(), 2 * self.slots.len()))?;
+        let slots = empty(2 * self.slots.len())?;
         for slot in std::mem::replace(&mut self.slots, slots) {
             if slot.count != 0 {
                 let free = self.free(self.hash_of(&slot));
