@@ -19,7 +19,9 @@ impl CharacterPages {
         let mut pages = vec![1; (char::MAX as usize + 1) / PAGE];
         pages[0] = 0;
         let mut alphabet = Self { pages, tokens: vec![NONE; 2 * PAGE] };
-        for (index, token) in (0..).zip(table.texts()) {
+        // Most tokens are longer, and comparing them takes longer than asking.
+        let longest = prefix.len() + 4 + suffix.len();
+        for (index, token) in (0..).zip(table.texts()).filter(|(_, token)| token.len() <= longest) {
             let bare = token.strip_prefix(prefix).and_then(|token| token.strip_suffix(suffix));
             let mut characters = bare.unwrap_or_default().chars();
             if let (Some(character), None) = (characters.next(), characters.next()) {
