@@ -89,6 +89,12 @@ impl<'t> Counter<'t> {
         Ok(count.0)
     }
 
+    /// Asks for the memory that [`Counter::count`] needs for a part that is not empty.
+    #[inline]
+    pub(super) fn prepare(&self, part: &str, what: As) {
+        self.parts.prepare(part, Asked::Count(what));
+    }
+
     /// The longest beginning of a stretch with at most `limit` ids that was found before: its length, and its ids.
     pub(super) fn known_fit(&self, stretch: &str, what: As, limit: u64) -> Option<(usize, u64)> {
         let fit = self.parts.get(stretch, Asked::Fit(what, limit))?;
@@ -179,6 +185,13 @@ impl<'t> Kept<'t> {
     #[inline]
     fn get(&self, part: &str, asked: Asked) -> Option<u64> {
         self.parts.borrow().get(part.as_bytes(), self.what(asked)?)
+    }
+
+    #[inline]
+    fn prepare(&self, part: &str, asked: Asked) {
+        if let Some(what) = self.what(asked) {
+            self.parts.borrow().prepare(part.as_bytes(), what);
+        }
     }
 
     fn keep(&self, part: &str, asked: Asked, answer: u64) {

@@ -114,17 +114,22 @@ impl Ruler {
     /// The marks of a part of the text between cuts, before which the text has so many ids, by counting the parts between the
     /// cuts inside of it.
     fn mark_parts(&self, counter: &Counter, text: &str, part: Range<usize>, before: u64) -> Result<Vec<(usize, u64)>> {
-        let (mut marks, mut start, mut sum) = (Vec::new(), part.start, before);
+        let what = |start: usize| if self.begins && start == 0 { As::Text } else { As::GoingOn };
+        let (mut marks, mut start) = (Vec::new(), part.start);
         let mut ascending = Ascending::new(&counter.cuts, part.start);
         for (at, character) in text[part.clone()].char_indices() {
             let place = part.start + at + character.len_utf8();
             let is_passed = place - start < self.apart || place - start < NEAR && counter.cuts.takes_long(text, place);
             if place == part.end || !is_passed && ascending.is_cut(text, place) {
-                let what = if self.begins && start == 0 { As::Text } else { As::GoingOn };
-                sum += counter.count(text, start..place, what)?;
-                push(&mut marks, (place, sum))?;
+                counter.prepare(&text[start..place], what(start));
+                push(&mut marks, (place, 0))?;
                 start = place;
             }
+        }
+        let (mut start, mut sum) = (part.start, before);
+        for mark in &mut marks {
+            sum += counter.count(text, start..mark.0, what(start))?;
+            (start, mark.1) = (mark.0, sum);
         }
         Ok(marks)
     }
