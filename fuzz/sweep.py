@@ -25,6 +25,7 @@ from fuzz.encoded_chats import sweep_chats
 from fuzz.explanations import sweep_explanations
 from fuzz.expressions import sweep_expressions
 from fuzz.fine_tuning import sweep_fine_tuning
+from fuzz.forged import sweep_forged
 from fuzz.growing import sweep_appending, sweep_fitting, sweep_prepending
 from fuzz.models import sweep_conversions, sweep_encoding, sweep_peers, sweep_training
 from fuzz.parity import sweep_parity
@@ -81,6 +82,7 @@ SWEEPS: dict[str, Callable[[random.Random], None]] = {
     "transplant": sweep_transplant,
     "reports": sweep_reports,
     "lints": sweep_lints,
+    "forged": sweep_forged,
     "playground": sweep_asked,
 }
 

@@ -45,6 +45,7 @@ CASES = {
     "structures": 60,
     "reports": 8,
     "lints": 4,
+    "forged": 12,
     "playground": 4,
 }
 
