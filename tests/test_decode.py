@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from enum import IntEnum
 from itertools import product, takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ import bytepair as bp
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
+
+
+class Letter(IntEnum):
+    B = 98
 
 
 @given(st.lists(st.integers(0, 1999)))
@@ -230,6 +235,21 @@ def test_the_first_id_at_fault_is_named(tok: bp.Tokenizer, kind: Callable[[list[
     with pytest.raises(bp.InvalidIdError, match="no token has id 5000") as caught:
         tok.decode(kind(ids))
     assert caught.value.row == 700
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_ints_of_every_class_and_number_are_ids(tok: bp.Tokenizer, kind: Callable[[list[int]], Any]) -> None:
+    class Own(int):
+        def __index__(self) -> int:
+            raise AssertionError("an int is its own value")
+
+    ids = [Own(97), True, Letter.B]
+    for count in (0, 1, 39, 40, 41, 255, 256, 257, 512, 600):
+        assert tok.decode(kind((ids * count)[:count])) == ("a\x01b" * count)[:count]
+        for bad in (5000, -7, 2**32 - 1, 2**63, -(2**70)):
+            with pytest.raises(bp.InvalidIdError, match=f"no token has id {bad}") as caught:
+                tok.decode(kind([*(ids * count)[:count], bad, 97]))
+            assert caught.value.row == count
 
 
 def test_a_length_is_only_a_claim(tok: bp.Tokenizer) -> None:

@@ -1,6 +1,9 @@
 //! Lists and texts for Python that may be large: where there is no memory for them that is an error, and signals are heard while
 //! they are made.
-#![allow(unsafe_code, reason = "PyO3 panics where Python has no memory for a list, and an append takes twice as long")]
+#![allow(
+    unsafe_code,
+    reason = "PyO3 panics where Python has no memory for a list; an append takes twice as long, and ints are read in two thirds"
+)]
 
 use bytepair_core::prefetch::prefetch_at;
 use pyo3::exceptions::{PyOverflowError, PySystemError};
