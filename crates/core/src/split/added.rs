@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Kind, Result};
 
@@ -49,8 +49,46 @@ pub struct Matcher {
     starts: Box<[bool; 256]>,
     /// A bit for each pair of bytes: whether one of them may start with it.
     pairs: Box<[u64; 1024]>,
+    runs: Vec<Runs>,
     minds_context: bool,
     meets: Meets,
+}
+
+/// Tokens that are runs of one byte, such as those for indentation, where all are that begin with two of it.
+struct Runs {
+    byte: u8,
+    /// By the length of a run, up to that of the longest token: the longest one that begins it.
+    longest: Vec<usize>,
+}
+
+impl Runs {
+    fn all(spelled: &[String]) -> Vec<Self> {
+        let mut lengths: FxHashMap<u8, Option<Vec<usize>>> = FxHashMap::default();
+        for token in spelled.iter().map(String::as_bytes) {
+            let Some(&byte) = token.first() else { continue };
+            let run = token.iter().take_while(|&&other| other == byte).count();
+            let lengths = lengths.entry(byte).or_insert_with(|| Some(Vec::new()));
+            if run == token.len() {
+                lengths.iter_mut().for_each(|lengths| lengths.push(run));
+            } else if run > 1 {
+                *lengths = None;
+            }
+        }
+        let runs = lengths.into_iter().filter_map(|(byte, lengths)| {
+            let lengths = lengths?;
+            let most = lengths.iter().copied().max().filter(|&most| most > 1)?;
+            let mut longest = vec![0; most + 1];
+            lengths.iter().for_each(|&length| longest[length] = length);
+            (1..=most).for_each(|length| longest[length] = longest[length].max(longest[length - 1]));
+            Some(Self { byte, longest })
+        });
+        runs.collect()
+    }
+
+    /// The length of the longest token that begins a text, which begins with this byte.
+    fn longest_at(&self, text: &[u8]) -> usize {
+        self.longest[text.iter().take(self.longest.len() - 1).take_while(|&&byte| byte == self.byte).count()]
+    }
 }
 
 /// The characters of tokens as they are spelled.
@@ -131,9 +169,9 @@ impl Matcher {
                 pairs[pair / 64] |= 1 << (pair % 64);
             }
         }
-        let meets = Meets::new(&spelled);
+        let (runs, meets) = (Runs::all(&spelled), Meets::new(&spelled));
         let minds_context = tokens.iter().any(|token| token.single_word || token.lstrip || token.rstrip);
-        Ok(Some(Self { tokens, automaton, spelled, starts, pairs, minds_context, meets }))
+        Ok(Some(Self { tokens, automaton, spelled, starts, pairs, runs, minds_context, meets }))
     }
 
     /// The token with this number.
@@ -172,6 +210,11 @@ impl Matcher {
     pub(crate) fn longest_at(&self, text: &[u8]) -> usize {
         match text {
             [first, second, ..] if self.starts[usize::from(*first)] => {
+                if first == second
+                    && let Some(runs) = self.runs.iter().find(|runs| runs.byte == *first)
+                {
+                    return runs.longest_at(text);
+                }
                 let pair = usize::from(u16::from_le_bytes([*first, *second]));
                 if self.pairs[pair / 64] >> (pair % 64) & 1 == 0 { 0 } else { self.look_for_longest(text) }
             }
@@ -350,6 +393,23 @@ mod tests {
         assert_eq!((open("<a>b"), matcher.open(b"<a", 1)), (None, Some(1)));
         assert!(matcher.is_across(b"x<a>", 2) && !matcher.is_across(b"x<a>", 1) && !matcher.is_across(b"x<a>", 4));
         assert_eq!(matcher.longest_at_start("<a>>>"), Some("<a>>"));
+    }
+
+    #[test]
+    fn the_longest_at_a_place_is_the_longest_that_begins_there() {
+        let all = [" ", "  ", "   ", "     ", "a", "aa", "aab", " a", "  a", "aaaa"];
+        let texts: Vec<String> = (0..3_u32.pow(6))
+            .map(|number| (0..6).map(|place| [' ', 'a', 'b'][(number / 3_u32.pow(place) % 3) as usize]).collect())
+            .collect();
+        for chosen in (1..1_u32 << all.len()).step_by(7) {
+            let spelled = (0..all.len()).filter(|at| chosen >> at & 1 == 1).map(|at| all[at]);
+            let tokens = spelled.clone().map(token).collect();
+            let matcher = Matcher::new(tokens, |content| Ok(content.to_owned())).unwrap().unwrap();
+            for text in texts.iter().flat_map(|text| [&text[..], &text[4..], &text[5..]]) {
+                let longest = spelled.clone().filter(|token| text.starts_with(token)).map(str::len).max();
+                assert_eq!(matcher.longest_at(text.as_bytes()), longest.unwrap_or(0), "{chosen} {text:?}");
+            }
+        }
     }
 
     #[test]
