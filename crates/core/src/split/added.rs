@@ -67,19 +67,23 @@ impl Runs {
         for token in spelled.iter().map(String::as_bytes) {
             let Some(&byte) = token.first() else { continue };
             let run = token.iter().take_while(|&&other| other == byte).count();
-            let lengths = lengths.entry(byte).or_insert_with(|| Some(Vec::new()));
-            if run == token.len() {
-                lengths.iter_mut().for_each(|lengths| lengths.push(run));
-            } else if run > 1 {
-                *lengths = None;
+            let entry = lengths.entry(byte).or_insert_with(|| Some(Vec::new()));
+            match entry {
+                Some(lengths) if run == token.len() => lengths.push(run),
+                Some(_) if run > 1 => *entry = None,
+                _ => {}
             }
         }
         let runs = lengths.into_iter().filter_map(|(byte, lengths)| {
             let lengths = lengths?;
             let most = lengths.iter().copied().max().filter(|&most| most > 1)?;
             let mut longest = vec![0; most + 1];
-            lengths.iter().for_each(|&length| longest[length] = length);
-            (1..=most).for_each(|length| longest[length] = longest[length].max(longest[length - 1]));
+            for length in lengths {
+                longest[length] = length;
+            }
+            for length in 1..=most {
+                longest[length] = longest[length].max(longest[length - 1]);
+            }
             Some(Self { byte, longest })
         });
         runs.collect()
