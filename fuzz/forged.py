@@ -78,7 +78,7 @@ def _calls(read: bp.Tokenizer, tok: bp.Tokenizer, text: str) -> tuple[Callable[[
 
 
 def _ended(call: Callable[[], _Result]) -> _Result | None:
-    """What a call returns; None if it ends with an error of ours."""
+    """The result of a call; None if it ends with an error of bytepair's."""
     try:
         return call()
     except bp.BytepairError:
