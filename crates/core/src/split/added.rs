@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Kind, Result};
 
@@ -63,18 +63,18 @@ struct Runs {
 
 impl Runs {
     fn all(spelled: &[String]) -> Vec<Self> {
-        let mut lengths: FxHashMap<u8, Option<Vec<usize>>> = FxHashMap::default();
+        let mut lengths = vec![Some(Vec::new()); 256];
         for token in spelled.iter().map(String::as_bytes) {
             let Some(&byte) = token.first() else { continue };
             let run = token.iter().take_while(|&&other| other == byte).count();
-            let entry = lengths.entry(byte).or_insert_with(|| Some(Vec::new()));
+            let entry = &mut lengths[usize::from(byte)];
             match entry {
                 Some(lengths) if run == token.len() => lengths.push(run),
                 Some(_) if run > 1 => *entry = None,
                 _ => {}
             }
         }
-        let runs = lengths.into_iter().filter_map(|(byte, lengths)| {
+        let runs = (0..=u8::MAX).zip(lengths).filter_map(|(byte, lengths)| {
             let lengths = lengths?;
             let most = lengths.iter().copied().max().filter(|&most| most > 1)?;
             let mut longest = vec![0; most + 1];
