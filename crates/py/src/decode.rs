@@ -4,7 +4,7 @@ use bytepair_core::decode::{TOGETHER, Undecoded};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PySequence, PyString};
 
 use crate::arrays::has_numpy;
 use crate::errors::{in_row, raise, room};
@@ -115,8 +115,7 @@ impl CoreTokenizer {
             let ids = self.ids_of(py, ids)?;
             return detached(py, ids.len(), || self.inner.decode(&ids, skip_special_tokens));
         }
-        let items = ids.cast_exact::<PyList>().ok().map(Items::List);
-        if let Some(items) = items.or_else(|| ids.cast_exact::<PyTuple>().ok().map(Items::Tuple)) {
+        if let Some(items) = Items::of(ids) {
             if let Some(bytes) = self.bytes_of_ints(py, items, skip_special_tokens)? {
                 return Ok(bytes);
             }

@@ -64,7 +64,13 @@ pub(crate) enum Items<'a, 'py> {
 /// So many items before it is read, an int is prefetched.
 const ITEMS_AHEAD: usize = 40;
 
-impl Items<'_, '_> {
+impl<'a, 'py> Items<'a, 'py> {
+    /// The items of an object that is of one of the two classes, and not of a class derived from them.
+    pub(crate) fn of(object: &'a Bound<'py, PyAny>) -> Option<Self> {
+        let list = object.cast_exact().ok().map(Self::List);
+        list.or_else(|| object.cast_exact().ok().map(Self::Tuple))
+    }
+
     pub(crate) fn len(self) -> usize {
         match self {
             Self::List(list) => list.len(),

@@ -9,6 +9,7 @@ use crate::count::counter::{As, Counter};
 use crate::count::stretch::{Fit, Stretch};
 use crate::encode::{Count, Encoder};
 use crate::error::Result;
+use crate::interrupt::Checks;
 use crate::memory::Room;
 use crate::pipeline::Cuts;
 use crate::segment::Visit;
@@ -117,7 +118,9 @@ impl Ruler {
         let what = |start: usize| if self.begins && start == 0 { As::Text } else { As::GoingOn };
         let (mut marks, mut start) = (Vec::new(), part.start);
         let mut ascending = Ascending::new(&counter.cuts, part.start);
+        let mut checks = Checks::default();
         for (at, character) in text[part.clone()].char_indices() {
+            checks.check()?;
             let place = part.start + at + character.len_utf8();
             let is_passed = place - start < self.apart || place - start < NEAR && counter.cuts.takes_long(text, place);
             if place == part.end || !is_passed && ascending.is_cut(text, place) {

@@ -54,11 +54,12 @@ pub struct Matcher {
     meets: Meets,
 }
 
-/// Tokens that are runs of one byte, such as those for indentation, where all are that begin with two of it.
+/// Tokens that are runs of one byte, such as those for indentation, where all are that begin with two of it and none is longer
+/// than a byte can say: the bytes of a run are counted one by one.
 struct Runs {
     byte: u8,
     /// By the length of a run, up to that of the longest token: the longest one that begins it.
-    longest: Vec<usize>,
+    longest: Vec<u8>,
 }
 
 impl Runs {
@@ -76,10 +77,10 @@ impl Runs {
         }
         let runs = (0..=u8::MAX).zip(lengths).filter_map(|(byte, lengths)| {
             let lengths = lengths?;
-            let most = lengths.iter().copied().max().filter(|&most| most > 1)?;
+            let most = lengths.iter().copied().max().filter(|most| (2..=usize::from(u8::MAX)).contains(most))?;
             let mut longest = vec![0; most + 1];
             for length in lengths {
-                longest[length] = length;
+                longest[length] = length as u8;
             }
             for length in 1..=most {
                 longest[length] = longest[length].max(longest[length - 1]);
@@ -91,7 +92,8 @@ impl Runs {
 
     /// The length of the longest token that begins a text, which begins with this byte.
     fn longest_at(&self, text: &[u8]) -> usize {
-        self.longest[text.iter().take(self.longest.len() - 1).take_while(|&&byte| byte == self.byte).count()]
+        let run = text.iter().take(self.longest.len() - 1).take_while(|&&byte| byte == self.byte).count();
+        self.longest[run].into()
     }
 }
 
