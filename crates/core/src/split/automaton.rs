@@ -17,6 +17,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 
 use super::alternatives;
 use super::classes::Classes;
+use super::kinds::Kinds;
 
 /// Set in a transition: the text up to here is a match.
 const MATCH: u16 = 1 << 15;
@@ -62,6 +63,11 @@ impl Automaton {
         let starts = &automaton.next[usize::from(automaton.start)..];
         *automaton.may_start = automaton.classes.first_bytes(|class| starts[usize::from(class)] & !MATCH != DEAD);
         Some(automaton)
+    }
+
+    /// The kinds of the characters beyond ASCII.
+    pub(super) fn kinds(&self) -> Kinds {
+        Kinds::of(&self.classes)
     }
 
     /// The first character after the one at `at` that a match may start with, or the end of the text.

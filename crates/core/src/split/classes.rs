@@ -26,8 +26,8 @@ pub(super) struct Classes {
     plane: Box<[u8; PLANE]>,
     /// The classes of the others, in two stages: 64 characters share a block, and equal blocks are stored once. By code point over
     /// 64: the number of its block.
-    block_of: Vec<u16>,
-    blocks: Vec<[u8; BLOCK]>,
+    pub(super) block_of: Vec<u16>,
+    pub(super) blocks: Vec<[u8; BLOCK]>,
     /// By class: bit `i` is set if its characters are in set `i`.
     members: Vec<u128>,
 }
@@ -90,6 +90,20 @@ impl Classes {
     /// Whether the characters of a class are in a set.
     pub(super) fn is_in(&self, class: usize, set: usize) -> bool {
         self.members[class] >> set & 1 == 1
+    }
+
+    /// The sets that the characters of a class are in, as bits.
+    pub(super) fn members(&self, class: u8) -> u128 {
+        self.members[usize::from(class)]
+    }
+
+    /// The class of a code point.
+    pub(super) fn of_point(&self, point: u32) -> u8 {
+        let point = point as usize;
+        match self.plane.get(point) {
+            Some(&class) => class,
+            None => self.blocks[usize::from(self.block_of[point / BLOCK])][point % BLOCK],
+        }
     }
 
     /// The first bytes of the characters of some classes.

@@ -8,9 +8,12 @@
 use regex_automata::util::syntax;
 
 use super::automaton::Automaton;
+use super::blocks::{Blocks, Fill};
 use super::ends::{Ends, step};
 use super::family::Family;
-use super::{Engine, Faster, Pattern, blocks, masks, names};
+use super::fill::fill_portable;
+use super::kinds::Kinds;
+use super::{Engine, Faster, Pattern, masks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
@@ -109,9 +112,9 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str, bool)> {
     named.map(|(name, text)| (name, text, text != names::SUPERWORDS)).chain(PUBLISHED)
 }
 
-fn engine(name: &str, pattern: &str) -> (Box<Automaton>, Option<Family>) {
+fn engine(name: &str, pattern: &str) -> (Box<Automaton>, Option<(Family, Kinds)>) {
     match Pattern::new(pattern).unwrap().engine {
-        Engine::Classes(automaton, Some(Faster::Family(family))) => (automaton, Some(family)),
+        Engine::Classes(automaton, Some(Faster::Family(family, kinds))) => (automaton, Some((family, kinds))),
         Engine::Classes(automaton, _) => (automaton, None),
         _ => panic!("{name} does not run on classes"),
     }
@@ -189,11 +192,9 @@ fn the_automaton_matches_like_the_backtracking_engine_on_every_character() {
 }
 
 /// Every way to fill, by name.
-fn ways() -> Vec<(&'static str, blocks::Fill)> {
+fn ways() -> Vec<(&'static str, Fill)> {
     #[allow(unused_mut, reason = "some machines have nothing else")]
-    let mut ways: Vec<(_, blocks::Fill)> = vec![("portable", |family, automaton, text, at, ends| {
-        blocks::fill_with(masks::portable, blocks::copy_end, blocks::push_one_by_one, family, automaton, text, at, ends)
-    })];
+    let mut ways: Vec<(_, Fill)> = vec![("portable", fill_portable)];
     #[cfg(target_arch = "x86_64")]
     ways.extend(super::x86::all());
     ways
@@ -212,47 +213,65 @@ fn all_ends(mut fill: impl FnMut(usize, &mut Ends) -> usize, length: usize) -> V
 }
 
 /// Compares the blocks with the automaton on one text.
-fn check(name: &str, automaton: &Automaton, family: Family, text: &str) {
+fn check(name: &str, automaton: &Automaton, (family, kinds): &(Family, Kinds), text: &str) {
+    let blocks = Blocks { family: *family, kinds, automaton };
     let expected = all_ends(|at, ends| step(automaton, text, at, ends), text.len());
     for (way, fill) in ways() {
-        let found = all_ends(|at, ends| fill(family, automaton, text, at, ends), text.len());
+        let found = all_ends(|at, ends| fill(blocks, text, at, ends), text.len());
         assert_eq!(found, expected, "{name} {way} {text:?}");
     }
 }
 
 #[test]
 fn blocks_end_pieces_where_the_automaton_does() {
-    let alphabet = [' ', '\n', '\t', 'a', 's', 'l', 'A', 'L', '1', '\'', '/', '-', '\u{1}', 'é'];
+    let alphabets = [
+        [' ', '\n', '\t', 'a', 's', 'l', 'A', 'L', '1', '\'', '/', '-', '\u{1}', 'é'],
+        [' ', '\n', 'a', 's', 'A', '1', '\'', '-', 'é', 'É', '中', '\u{301}', '。', '😀'],
+    ];
     let families: Vec<_> = all()
         .map(|(name, pattern, _)| (name, engine(name, pattern)))
         .filter(|(_, engine)| engine.1.is_some())
         .collect();
     let filler = "a b\n1- 'tis the2nd  line;\n\n  it's A's  x-y ".repeat(3);
     for (name, (automaton, family)) in &families {
-        let family = family.unwrap();
-        strings(&alphabet, longest(), |text| {
-            check(name, automaton, family, text);
-            check(name, automaton, family, &format!("{text}{filler}"));
-        });
+        let family = family.as_ref().unwrap();
+        for alphabet in &alphabets {
+            strings(alphabet, longest(), |text| {
+                check(name, automaton, family, text);
+                check(name, automaton, family, &format!("{text}{filler}"));
+            });
+        }
     }
 }
 
 #[test]
 fn blocks_end_pieces_where_the_automaton_does_in_long_random_texts() {
     let families: Vec<_> = all().map(|(name, pattern, _)| (name, engine(name, pattern))).collect();
-    let alphabets =
-        [" \nabsAB'-/12", " \n\u{0}\u{7f}ab-\u{e}'", "as'SlLreRE ", "  \n\r\t-/a", "aAéÉ中1 '-\n", "0123456789 a"];
+    let alphabets = [
+        " \nabsAB'-/12",
+        " \n\u{0}\u{7f}ab-\u{e}'",
+        "as'SlLreRE ",
+        "  \n\r\t-/a",
+        "aAéÉ中1 '-\n",
+        "0123456789 a",
+        "éèЖж אب ñ’—",
+        "中国アか、。々\u{3000}ー゙",
+        "กขฉ\u{e34}\u{e49} ๑",
+        "中中中中中中中中中中中ア\u{301}aA'",
+        "aaaaaaaaaaaaaaaaaéA中's",
+        "😀\u{fe0f}\u{200d}👍🏽½²Ⅷ\u{a0} a\n𐐀𐐨𠀀𝟙",
+    ];
     let mut seed = 20_u64;
     let mut random = |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (seed >> 33) as usize % below
     };
-    for round in 0..400 {
+    for round in 0..800 {
         let alphabet: Vec<char> = alphabets[round % alphabets.len()].chars().collect();
         let length = random(400);
         let text: String = (0..length).map(|_| alphabet[random(alphabet.len())]).collect();
         for (name, (automaton, family)) in &families {
-            if let Some(family) = *family {
+            if let Some(family) = family {
                 check(name, automaton, family, &text);
             }
         }
@@ -290,7 +309,7 @@ fn combinations() -> Vec<String> {
 
 #[test]
 fn all_that_the_parameters_can_say_is_what_the_automaton_does() {
-    let alphabet: Vec<char> = " \n\tasrelAL1'/-é".chars().collect();
+    let alphabet: Vec<char> = " \n\tasrelAL1'/-éÉ中\u{301}。".chars().collect();
     let mut seed = 5_u64;
     let mut random = |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -304,7 +323,63 @@ fn all_that_the_parameters_can_say_is_what_the_automaton_does() {
             let letters = 2 + random(alphabet.len() - 1);
             let text: String = (0..=round * 4).map(|_| alphabet[random(letters)]).collect();
             assert_eq!(automaton.match_at(text.as_bytes(), 0), expected(&text), "{pattern} {text:?}");
-            check(&pattern, &automaton, family.unwrap(), &text);
+            check(&pattern, &automaton, family.as_ref().unwrap(), &text);
+        }
+    }
+}
+
+#[test]
+fn blocks_end_long_pieces_where_the_automaton_does() {
+    let letters = ["a", "A", "é", "中", "กิ", "aé", "-", "。"];
+    let tails = [
+        "",
+        "A",
+        "'s",
+        "'re",
+        "'rea",
+        "'reab½",
+        "'sA",
+        "'é",
+        "éA",
+        "中A",
+        "\u{301}A",
+        " b",
+        "1",
+        "½",
+        "。中",
+        "!\u{301}",
+        "\n",
+        "\u{3000}b",
+    ];
+    for (name, pattern, _) in all().filter(|(.., is_family)| *is_family) {
+        let (automaton, family) = engine(name, pattern);
+        for before in ["", " ", "'", "。"] {
+            for letter in letters {
+                for (tail, count) in tails.iter().flat_map(|tail| (1..70).map(move |count| (tail, count))) {
+                    let text =
+                        format!("{before}{}{tail}{}", letter.repeat(count), if count % 2 == 0 { "" } else { "ab 中" });
+                    check(name, &automaton, family.as_ref().unwrap(), &text);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_end_pieces_where_the_automaton_does_beside_every_character() {
+    let every = if is_whole() { 1 } else { 7 };
+    for (name, pattern, is_family) in all().filter(|(.., is_family)| *is_family) {
+        let (automaton, family) = engine(name, pattern);
+        assert!(is_family && family.is_some());
+        // A thousand at a time, each between others, at all places of a block.
+        let characters: Vec<char> = ('\0'..=char::MAX).step_by(every).collect();
+        for (round, some) in characters.chunks(1000).enumerate() {
+            let between = ["a", " ", "A", "中 ", "!", "é's\n", "\u{301}x", "1"][round % 8];
+            let text: String = some
+                .iter()
+                .flat_map(|character| ["b", between, " "].map(str::to_owned).into_iter().chain([character.to_string()]))
+                .collect();
+            check(name, &automaton, family.as_ref().unwrap(), &text);
         }
     }
 }

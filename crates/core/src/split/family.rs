@@ -1,4 +1,4 @@
-//! The usual split patterns on ASCII text, as a few parameters.
+//! The usual split patterns, as a few parameters.
 //!
 //! The patterns in use are one family: contractions, letters with something in front, digits, punctuation, line ends,
 //! white space. [`Family::of`] reads the parameters out of a pattern's alternatives, whatever its name or spelling, by
@@ -69,6 +69,15 @@ pub(super) struct Family {
     line_ends: bool,
     /// Whether digits and control characters are left to the automaton: they are no punctuation here.
     only_text: bool,
+}
+
+/// What a block says of its pieces.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    /// Where pieces start, as bits; those that the block decides, without its first byte.
+    pub(super) starts: u64,
+    /// If there are none: where in the first piece a block may begin in its turn, which finds the end of that piece; 0 if nowhere.
+    pub(super) goes_on: usize,
 }
 
 /// Sets of ASCII characters, as bits.
@@ -216,33 +225,38 @@ impl Family {
         Some(Self { contractions, prefix, cut_at_case, digits: digits?, tail, line_ends, only_text })
     }
 
-    /// Where pieces start in a block whose first byte starts one, as bits; those that the block decides, without the
-    /// first. Bytes outside of ASCII end what it decides.
+    /// Where pieces start in a block whose first byte starts one. Bytes of which nothing is known end what the block decides.
     ///
     /// A run of one kind of character starts a piece unless what stands before it takes it in; then come the cuts
-    /// within runs. Shifting a mask to the left asks what the byte before is, to the right what the next one is.
+    /// within runs. Shifting a mask to the left asks what the byte before is, to the right what the next one is. Where characters
+    /// have several bytes, an addition carries a bit past those inside of its character.
     #[inline(always)]
-    pub(super) fn starts(self, masks: &Masks, block: &[u8; 64]) -> u64 {
-        let Masks { upper, lower, digit, space, line_end, blank, apostrophe, slash, control, beyond } = *masks;
-        let letter = upper | lower;
-        let other = !(letter | digit | space | beyond);
+    pub(super) fn starts(self, masks: &Masks, block: &[u8; 64]) -> Found {
+        let Masks { upper, lower, either, digit, space, line_end, blank, other, apostrophe, inside, .. } = *masks;
+        let letter = upper | lower | either;
+        // Where the characters begin that follow some.
+        let after = |set: u64| (set << 1).wrapping_add(inside) & !inside;
+        // The same for kinds that are of ASCII alone.
         let run_start = |run: u64| run & !(run << 1);
-        let mut unknown = if self.only_text { beyond | digit | control } else { beyond };
+        let mut unknown = masks.unknown;
+        if self.only_text {
+            unknown |= digit | masks.control;
+        }
 
-        let mut letter_start = run_start(letter);
-        // Punctuation that starts a piece and is alone.
-        let single = run_start(other) & !(blank << 1) & !(other >> 1);
+        let (after_letter, after_other) = (after(letter), after(other));
+        let mut letter_start = letter & !after_letter;
+        let other_start = other & !after_other & !(blank << 1);
         match self.prefix {
             Prefix::Blank => letter_start &= !(blank << 1),
-            Prefix::Any => letter_start &= !((space & !line_end | single) << 1),
+            // Punctuation that starts a piece and is alone goes with letters.
+            Prefix::Any => letter_start &= !((space & !line_end) << 1 | after(other_start)),
         }
-        let other_start = run_start(other) & !(blank << 1);
         let mut space_start = run_start(space);
         if self.tail != Tail::None {
-            space_start &= !(line_end & (other << 1));
+            space_start &= !(line_end & after_other);
         }
         if self.tail == Tail::LineEndsAndSlashes {
-            unknown |= slash & (line_end << 1);
+            unknown |= masks.slash & (line_end << 1);
         }
         let mut starts = letter_start | other_start | space_start;
         starts |= match self.digits {
@@ -272,13 +286,15 @@ impl Family {
             starts |= space & !(space >> 1);
         }
         if self.cut_at_case {
-            starts |= upper & (lower << 1);
+            starts |= upper & after(lower);
+            // The piece ends before upper case if more of it is all that follows, not if lower case does: rare.
+            unknown |= upper & after(either) | masks.mark & after_other;
         }
         if apostrophe != 0 {
             match self.contractions {
                 Contractions::None => {}
                 Contractions::Pieces { any_case } => {
-                    for at in bits(apostrophe & single & (letter >> 1)) {
+                    for at in bits(apostrophe & other_start & (letter >> 1)) {
                         if let Some(length) = contraction(block, at, any_case) {
                             let end = bit(at + length);
                             starts = starts & !(end.wrapping_sub(bit(at + 1))) | end;
@@ -286,7 +302,7 @@ impl Family {
                     }
                 }
                 Contractions::Suffixes => {
-                    for at in bits(apostrophe & (letter << 1) & (letter >> 1)) {
+                    for at in bits(apostrophe & after_letter & (letter >> 1)) {
                         if let Some(length) = contraction(block, at, true) {
                             let end = bit(at + length);
                             starts = starts & !(end.wrapping_sub(bit(at))) | end;
@@ -302,14 +318,18 @@ impl Family {
         // white space ends.
         let known = unknown.trailing_zeros();
         if known < 4 {
-            return 0;
+            return Found { starts: 0, goes_on: 0 };
         }
         let mut decided = (1_u64 << (known - 2)) - 1;
         if space >> (known - 1) & 1 == 1 {
             let text = !space & ((1_u64 << (known - 1)) - 1);
             decided &= 1_u64.checked_shl(65 - text.leading_zeros()).map_or(u64::MAX, |above| above - 1);
         }
-        starts & decided & !1
+        starts &= decided & !1;
+        // A piece goes on from a letter as if it began there, unless that belongs to a contraction, which ends the piece.
+        let in_contractions = apostrophe << 1 | apostrophe << 2;
+        let goes_on = if starts == 0 { letter & !in_contractions & decided } else { 0 };
+        Found { starts, goes_on: goes_on.checked_ilog2().unwrap_or(0) as usize }
     }
 }
 

@@ -3,11 +3,15 @@
 /// How many bytes are looked at together.
 pub(super) const BLOCK: usize = 64;
 
-/// For each kind of character, which bytes of a block are of it.
+/// For each kind of character, at which bytes of a block those of it begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Masks {
     pub(super) upper: u64,
     pub(super) lower: u64,
+    /// Letters and marks that go with upper case and with lower case.
+    pub(super) either: u64,
+    /// Those of them that are marks, and go with what is `other` as well.
+    pub(super) mark: u64,
     pub(super) digit: u64,
     /// White space, line ends among it.
     pub(super) space: u64,
@@ -15,30 +19,61 @@ pub(super) struct Masks {
     pub(super) line_end: u64,
     /// The space itself.
     pub(super) blank: u64,
+    /// Neither letters, nor digits, nor white space.
+    pub(super) other: u64,
     pub(super) apostrophe: u64,
     pub(super) slash: u64,
     /// Neither printed nor white space.
     pub(super) control: u64,
-    /// Not ASCII.
-    pub(super) beyond: u64,
+    /// The bytes of characters after their first.
+    pub(super) inside: u64,
+    /// Of which nothing is known.
+    pub(super) unknown: u64,
 }
 
 impl Masks {
-    /// The masks, from functions for one byte and for a range of bytes, and the mask of bytes outside ASCII.
+    /// The masks of ASCII, from functions for one byte and for a range of bytes, and the mask of bytes outside ASCII, of which
+    /// nothing is known.
     #[inline(always)]
     pub(super) fn of(is: impl Fn(u8) -> u64, range: impl Fn(u8, u8) -> u64, beyond: u64) -> Self {
         let blank = is(b' ');
+        let (upper, lower, digit) = (range(b'A', b'Z'), range(b'a', b'z'), range(b'0', b'9'));
+        let space = range(b'\t', b'\r') | blank;
         Self {
-            upper: range(b'A', b'Z'),
-            lower: range(b'a', b'z'),
-            digit: range(b'0', b'9'),
-            space: range(b'\t', b'\r') | blank,
+            upper,
+            lower,
+            either: 0,
+            mark: 0,
+            digit,
+            space,
             line_end: is(b'\n') | is(b'\r'),
             blank,
+            other: !(upper | lower | digit | space | beyond),
             apostrophe: is(b'\''),
             slash: is(b'/'),
             control: range(0, 8) | range(14, 31) | is(127),
-            beyond,
+            inside: 0,
+            unknown: beyond,
+        }
+    }
+
+    /// These masks of ASCII with those of the characters beyond it, from the mask of their first bytes and those of their kinds, which
+    /// have a bit at the first, the second or the third byte of a character, whichever told its kind.
+    #[inline(always)]
+    pub(super) fn and_beyond(&self, first: u64, kinds: [u64; 3]) -> Self {
+        let second = first << 1;
+        let third = !(first | second);
+        let [lower, upper, other] = kinds.map(|kind| (kind | (kind & second) >> 1 | (kind & third) >> 2) & first);
+        let either = lower & upper;
+        Self {
+            upper: self.upper | upper & !either,
+            lower: self.lower | lower & !either,
+            either,
+            mark: either & other,
+            other: self.other | other & !either,
+            inside: self.unknown & !first,
+            unknown: first & !(lower | upper | other),
+            ..*self
         }
     }
 }

@@ -13,6 +13,7 @@ mod ends;
 mod family;
 mod fill;
 mod growing;
+mod kinds;
 pub(crate) mod marked_words;
 mod masks;
 pub(crate) mod matches;
@@ -38,6 +39,7 @@ use self::automaton::{Automaton, SeamTable};
 pub(crate) use self::ends::Ends;
 use self::family::Family;
 pub(crate) use self::growing::{Growing, GrowingPiece};
+use self::kinds::Kinds;
 use self::marked_words::MarkedWords;
 use self::neighbours::NeighbourTable;
 pub use self::scan::Pieces;
@@ -88,10 +90,9 @@ enum Engine {
 }
 
 /// A faster way than the automaton to the pieces of some patterns.
-#[derive(Clone, Copy)]
 enum Faster {
-    /// For the usual family of patterns, on ASCII text.
-    Family(Family),
+    /// For the usual family of patterns.
+    Family(Family, Kinds),
     /// For words that begin with U+2581.
     Words(MarkedWords),
 }
@@ -222,7 +223,8 @@ fn automaton(pattern: &str) -> Option<Engine> {
         && let Some(automaton) = Automaton::new(alternatives)
     {
         let words = MarkedWords::of(pattern).map(Faster::Words);
-        let faster = words.or_else(|| Family::of(alternatives).map(Faster::Family));
+        let family = || Family::of(alternatives).map(|family| Faster::Family(family, automaton.kinds()));
+        let faster = words.or_else(family);
         return Some(Engine::Classes(Box::new(automaton), faster));
     }
     if let Some(alternatives) = &alternatives

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::blocks::Blocks;
 use super::ends::{Ends, step};
 use super::{Engine, Faster, Pattern, fill};
 use crate::error::{Error, Result};
@@ -49,7 +50,9 @@ impl<'p, 't> Scan<'p, 't> {
         }
         if let Engine::Classes(automaton, faster) = &self.pattern.engine {
             self.at = match faster {
-                Some(Faster::Family(family)) => fill::fill(*family, automaton, self.text, self.at, ends),
+                Some(Faster::Family(family, kinds)) => {
+                    fill::fill(Blocks { family: *family, kinds, automaton }, self.text, self.at, ends)
+                }
                 Some(Faster::Words(words)) => words.fill(self.text, self.at, ends),
                 None => step(automaton, self.text, self.at, ends),
             };

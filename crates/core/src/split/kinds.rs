@@ -1,0 +1,153 @@
+//! Characters beyond ASCII that a pattern treats as it treats some of ASCII, in tables for wide registers.
+//!
+//! A pattern of the family tells characters apart by the sets that they are in, and nothing else. One that is in the sets of
+//! `a` alone takes its place everywhere; so do those of `A` and of `!`. One that is in the sets of `a` and of `A` goes with
+//! either, as Han characters do where letters are cut at their case; one that is in those of `!` as well is a mark, which also goes
+//! with what is neither letter nor digit. All others have no kind, white space and digits among them.
+
+use super::classes::Classes;
+
+/// The bytes that may be second in a character, or later.
+const LATER: usize = 64;
+
+/// Tables by the bytes of a character.
+pub(super) struct Kinds {
+    /// By the first byte, from 0xC0 on: the kind, if it is that of all such characters; else 0.
+    pub(super) by_first: [u8; LATER],
+    /// By the first byte and the second one from 0x80 on: the kind, if it is that of all such characters.
+    pub(super) first: Box<[[u8; LATER]; LATER]>,
+    /// By the first two bytes of others: which of `rows` they have.
+    row_of: Box<[u8; LATER * LATER]>,
+    /// By the third byte: the kind. Of characters of four bytes it is that of all that begin so.
+    rows: Vec<[u8; LATER]>,
+}
+
+/// A kind is some of these together, 0 where it is not known. As lower case.
+pub(super) const LOWER: u8 = 1;
+/// As upper case.
+pub(super) const UPPER: u8 = 2;
+/// As punctuation.
+pub(super) const OTHER: u8 = 4;
+/// In `first`: the third byte says it.
+pub(super) const MIXED: u8 = 128;
+
+impl Kinds {
+    pub(super) fn of(classes: &Classes) -> Self {
+        let members = |byte: u8| classes.members(classes.of_point(byte.into()));
+        let (lower, upper, other) = (members(b'a'), members(b'A'), members(b'!'));
+        let mut of_class = [0; 256];
+        for (class, kind) in (0..classes.len()).zip(&mut of_class) {
+            *kind = match classes.members(class as u8) {
+                same if same == lower => LOWER,
+                same if same == upper => UPPER,
+                same if same == other => OTHER,
+                both if both == lower | upper => LOWER | UPPER,
+                all if all == lower | upper | other => LOWER | UPPER | OTHER,
+                _ => 0,
+            };
+        }
+        // Characters that differ in their last byte alone have one block of classes, which many share.
+        let rows: Vec<[u8; LATER]> =
+            classes.blocks.iter().map(|block| block.map(|class| of_class[usize::from(class)])).collect();
+        let common = |row: &[u8; LATER]| row.iter().all(|&kind| kind == row[0]).then_some(row[0]);
+        let of_row: Vec<u8> = rows.iter().map(|row| common(row).unwrap_or(0)).collect();
+        let number = |block: usize| usize::from(classes.block_of[block]);
+        let mut kinds = Self {
+            by_first: [0; LATER],
+            first: Box::new([[0; LATER]; LATER]),
+            row_of: Box::new([0; LATER * LATER]),
+            rows: Vec::new(),
+        };
+        for first in 0..LATER {
+            for second in 0..LATER {
+                let row = match first {
+                    0..0x20 => [rows[number(first)][second]; LATER],
+                    0x20..0x30 => rows[number((first & 0xF) << 6 | second)],
+                    _ if (0x10..0x110).contains(&((first & 7) << 6 | second)) => {
+                        std::array::from_fn(|third| of_row[number((first & 7) << 12 | second << 6 | third)])
+                    }
+                    _ => [0; LATER],
+                };
+                kinds.first[first][second] = common(&row).unwrap_or_else(|| kinds.add(first << 6 | second, row));
+            }
+            kinds.by_first[first] = common(&kinds.first[first]).filter(|&kind| kind != MIXED).unwrap_or(0);
+        }
+        kinds
+    }
+
+    /// Adds a row, if there is room for one more: of bytes that have none the kind is not known.
+    fn add(&mut self, bytes: usize, row: [u8; LATER]) -> u8 {
+        let number = self.rows.iter().position(|known| *known == row).unwrap_or(self.rows.len());
+        let Ok(number_of_row) = u8::try_from(number) else { return 0 };
+        if number == self.rows.len() {
+            self.rows.push(row);
+        }
+        self.row_of[bytes] = number_of_row;
+        MIXED
+    }
+
+    /// The kinds of characters that begin with two bytes, by the third.
+    #[inline(always)]
+    pub(super) fn row(&self, first: u8, second: u8) -> &[u8; LATER] {
+        let bytes = usize::from(first & 0x3F) << 6 | usize::from(second & 0x3F);
+        &self.rows[usize::from(self.row_of[bytes])]
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+mod tests {
+    use regex_syntax::hir::{Class, HirKind};
+
+    use super::*;
+
+    /// The kind that the tables have for a character.
+    fn found(kinds: &Kinds, character: char) -> u8 {
+        let mut buffer = [0; 4];
+        let bytes = character.encode_utf8(&mut buffer).as_bytes();
+        let low = |at: usize| usize::from(bytes[at] & 0x3F);
+        match kinds.by_first[low(0)] {
+            0 => match kinds.first[low(0)][low(1)] {
+                MIXED => kinds.row(bytes[0], bytes[1])[low(2)],
+                kind => kind,
+            },
+            kind => kind,
+        }
+    }
+
+    #[test]
+    fn a_character_has_the_kind_of_those_in_its_sets() {
+        let sets =
+            [r"[^\r\n\p{L}\p{N}]", r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"\p{N}", r"\s"];
+        let sets = sets.map(|set| match regex_syntax::parse(set).unwrap().into_kind() {
+            HirKind::Class(Class::Unicode(class)) => class,
+            _ => panic!("{set} is no class"),
+        });
+        let classes = Classes::new(&sets).unwrap();
+        let kinds = Kinds::of(&classes);
+        let is_in = |character: char, set: usize| {
+            sets[set].ranges().iter().any(|range| (range.start()..=range.end()).contains(&character))
+        };
+        let (mut mixed, mut all) = (0, 0);
+        for character in '\u{80}'..=char::MAX {
+            let [loose, upper, lower, digit, space] = [0, 1, 2, 3, 4].map(|set| is_in(character, set));
+            let expected = match (loose, upper, lower) {
+                _ if digit || space => 0,
+                (false, true, true) => LOWER | UPPER,
+                (true, true, true) => LOWER | UPPER | OTHER,
+                (false, true, false) => UPPER,
+                (false, false, true) => LOWER,
+                (true, false, false) => OTHER,
+                _ => 0,
+            };
+            let found = found(&kinds, character);
+            all += 1;
+            // Those of four bytes share a kind with 64 others, or have none.
+            let is_mixed = found == 0 && expected != 0 && character > '\u{ffff}';
+            assert!(found == expected || is_mixed, "{character:?}: {found}, not {expected}");
+            mixed += u32::from(is_mixed);
+        }
+        assert!(mixed < all / 50, "{mixed} of {all}");
+        assert!(kinds.rows.len() < 256);
+    }
+}
