@@ -217,6 +217,9 @@ impl CoreTokenizer {
     }
 }
 
+/// So many lists, and Python looks at its signals.
+const ROWS_TO_LISTEN: usize = 1 << 12;
+
 /// The lists of a batch, made while helpers encode: Python lets one thread alone make them.
 struct Rows<'a> {
     tokenizer: &'a CoreTokenizer,
@@ -229,7 +232,10 @@ impl Taker for Rows<'_> {
         self.lists.room(ends.len())?;
         let mut start = 0;
         let made = Python::attach(|py| {
-            ends.iter().try_for_each(|&end| {
+            ends.iter().enumerate().try_for_each(|(row, &end)| {
+                if row.is_multiple_of(ROWS_TO_LISTEN) {
+                    py.check_signals()?;
+                }
                 let row = &ids[std::mem::replace(&mut start, end)..end];
                 self.lists.push(self.tokenizer.list(py, row)?.unbind());
                 Ok(())
