@@ -10,7 +10,7 @@ SECONDS_A_TARGET ?= 10
 build = $(BIN)/maturin develop --group build --profile $(1) 2>&1 | tee $(BIN)/.build.log | sed -n 's/^ *Compiling \([^ ]*\).*/  \1/p'; \
   grep -q 'Installed bytepair' $(BIN)/.build.log || { cat $(BIN)/.build.log; exit 1; }
 
-.PHONY: help demo test test-cluster test-browser pictures check bench docs fuzz fuzz-coverage sanitize clean tools
+.PHONY: help demo test test-cluster test-browser pictures check bench docs fuzz fuzz-coverage sanitize test-arm clean tools
 help:
 	@echo "make demo   train a tokenizer on text that comes with Python, and look at it"
 	@echo "make test   all tests (cargo test, pytest); uses ../shared/data or BYTEPAIR_DATA where it is there"
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz   random cases against the oracles, SECONDS_TO_FUZZ=$(SECONDS_TO_FUZZ), and then fuzz-coverage"
 	@echo "make fuzz-coverage  libFuzzer on each reader and each stage, SECONDS_A_TARGET=$(SECONDS_A_TARGET)"
 	@echo "make sanitize  AddressSanitizer and valgrind over the core's tests of what is unsafe"
+	@echo "make test-arm  the core's tests as a 64-bit ARM processor runs them, emulated"
 	@echo "make clean  remove what make made"
 
 # Says what is missing, and the command that installs it, before anything starts.
@@ -167,6 +168,17 @@ sanitize: | tools
 	@command -v valgrind >/dev/null || { echo "no valgrind is installed: 'sudo apt install valgrind'"; exit 1; }
 	CARGO_TARGET_$(shell echo $(HOST) | tr a-z- A-Z_)_RUNNER="valgrind --quiet --error-exitcode=9" \
 	  cargo test --quiet --target $(HOST) --target-dir target/valgrind -p bytepair-core --lib -- $(UNSAFE_SMALL)
+
+ARM := aarch64-unknown-linux-gnu
+
+test-arm: | tools
+	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-gcc >/dev/null || { \
+	  echo "no emulator, or no linker: 'sudo apt install qemu-user gcc-aarch64-linux-gnu'"; exit 1; }
+	@test -d "$$(rustc --print sysroot)/lib/rustlib/$(ARM)" || { \
+	  echo "no standard library for $(ARM): 'rustup target add $(ARM)'"; exit 1; }
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+	  cargo test --quiet --target $(ARM) --target-dir target/arm -p bytepair-core --lib
 
 clean:
 	rm -rf .venv target build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis python/bytepair/_core*.so

@@ -160,7 +160,7 @@ def test_bounds_of_memory_change_no_id(sources: list[str]) -> None:
         bp.lowlevel.limit_cache_memory(*before)
 
 
-@pytest.mark.parametrize("tier", ["plain", "avx2", "avx512"])
+@pytest.mark.parametrize("tier", ["plain", "neon", "avx2", "avx512"])
 def test_ids_are_the_same_on_every_tier(tier: str, sources: list[str]) -> None:
     code = """
 import sys
@@ -180,4 +180,4 @@ def test_an_unknown_tier_is_an_error() -> None:
     environment = {**os.environ, "BYTEPAIR_TIER": "sse9"}
     command = [sys.executable, "-c", "import bytepair"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert "ValueError: BYTEPAIR_TIER is sse9, not one of plain, avx2, avx512" in done.stderr
+    assert "ValueError: BYTEPAIR_TIER is sse9, not one of plain, neon, avx2, avx512" in done.stderr

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub enum Tier {
     /// Those that every machine has.
     Plain,
+    /// Registers of 16 bytes, on ARM.
+    Neon,
     /// Registers of 32 bytes.
     Avx2,
     /// Registers of 64 bytes.
@@ -18,7 +20,8 @@ static WIDEST: AtomicU8 = AtomicU8::new(Tier::Avx512 as u8);
 
 impl Tier {
     /// All, by name.
-    pub const ALL: [(&'static str, Self); 3] = [("plain", Self::Plain), ("avx2", Self::Avx2), ("avx512", Self::Avx512)];
+    pub const ALL: [(&'static str, Self); 4] =
+        [("plain", Self::Plain), ("neon", Self::Neon), ("avx2", Self::Avx2), ("avx512", Self::Avx512)];
 
     /// The tier of this name.
     ///
@@ -38,7 +41,7 @@ pub fn limit(widest: Tier) {
 }
 
 /// Whether a tier may be used, if the machine has it.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is one tier"))]
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, reason = "there is one tier"))]
 #[inline]
 pub(crate) fn allows(tier: Tier) -> bool {
     tier as u8 <= WIDEST.load(Ordering::Relaxed)

@@ -195,8 +195,8 @@ fn the_automaton_matches_like_the_backtracking_engine_on_every_character() {
 fn ways() -> Vec<(&'static str, Fill)> {
     #[allow(unused_mut, reason = "some machines have nothing else")]
     let mut ways: Vec<(_, Fill)> = vec![("portable", fill_portable)];
-    #[cfg(target_arch = "x86_64")]
-    ways.extend(super::x86::all());
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    ways.extend(super::wide::all());
     ways
 }
 
@@ -385,7 +385,7 @@ fn blocks_end_pieces_where_the_automaton_does_beside_every_character() {
 }
 
 #[test]
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn all_ways_classify_alike() {
     let every_byte: Vec<u8> = (0..=255).collect();
     for block in every_byte.as_chunks::<64>().0 {
@@ -393,7 +393,7 @@ fn all_ways_classify_alike() {
             let mut block = *block;
             block.rotate_left(shift);
             let expected = masks::portable(&block);
-            for (way, classify) in super::x86::classifiers() {
+            for (way, classify) in super::wide::classifiers() {
                 assert_eq!(classify(&block), expected, "{way}");
             }
         }

@@ -6,8 +6,8 @@ use super::masks::portable;
 
 /// Appends the ends of pieces from `at` on until there is no room for another block; returns the last of them.
 pub(super) fn fill(blocks: Blocks, text: &str, at: usize, ends: &mut Ends) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(fill) = super::x86::fill() {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if let Some(fill) = super::wide::fill() {
         return fill(blocks, text, at, ends);
     }
     fill_portable(blocks, text, at, ends)

@@ -6,16 +6,21 @@
 //! with what is neither letter nor digit. All others have no kind, white space and digits among them.
 
 use super::classes::Classes;
+use super::masks::{BLOCK, Masks};
 
 /// The bytes that may be second in a character, or later.
 const LATER: usize = 64;
 
+/// The least byte that is the first of a character beyond ASCII.
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code, reason = "no wide registers"))]
+pub(super) const FIRST: u8 = 0xC0;
+
 /// Tables by the bytes of a character.
 pub(super) struct Kinds {
     /// By the first byte, from 0xC0 on: the kind, if it is that of all such characters; else 0.
-    pub(super) by_first: [u8; LATER],
+    by_first: [u8; LATER],
     /// By the first byte and the second one from 0x80 on: the kind, if it is that of all such characters.
-    pub(super) first: Box<[[u8; LATER]; LATER]>,
+    first: Box<[[u8; LATER]; LATER]>,
     /// By the first two bytes of others: which of `rows` they have.
     row_of: Box<[u8; LATER * LATER]>,
     /// By the third byte: the kind. Of characters of four bytes it is that of all that begin so.
@@ -23,13 +28,13 @@ pub(super) struct Kinds {
 }
 
 /// A kind is some of these together, 0 where it is not known. As lower case.
-pub(super) const LOWER: u8 = 1;
+const LOWER: u8 = 1;
 /// As upper case.
-pub(super) const UPPER: u8 = 2;
+const UPPER: u8 = 2;
 /// As punctuation.
-pub(super) const OTHER: u8 = 4;
+const OTHER: u8 = 4;
 /// In `first`: the third byte says it.
-pub(super) const MIXED: u8 = 128;
+const MIXED: u8 = 128;
 
 impl Kinds {
     pub(super) fn of(classes: &Classes) -> Self {
@@ -88,10 +93,67 @@ impl Kinds {
 
     /// The kinds of characters that begin with two bytes, by the third.
     #[inline(always)]
-    pub(super) fn row(&self, first: u8, second: u8) -> &[u8; LATER] {
+    fn row(&self, first: u8, second: u8) -> &[u8; LATER] {
         let bytes = usize::from(first & 0x3F) << 6 | usize::from(second & 0x3F);
         &self.rows[usize::from(self.row_of[bytes])]
     }
+
+    /// The masks of a block with characters beyond ASCII, given those of its ASCII.
+    ///
+    /// All characters with one first byte are looked up at once, by their second bytes, in a table that fits into registers; and
+    /// so by their third bytes those of the same two first ones, where these two do not tell. Most text has few of either.
+    #[inline(always)]
+    pub(super) fn masks<K: Copy, L: Copy>(
+        &self,
+        ascii: &Masks,
+        block: &[u8; BLOCK],
+        registers: &Registers<
+            K,
+            L,
+            impl Fn(usize, u8) -> L,
+            impl Fn(L, L) -> L,
+            impl Fn(K, &[u8; LATER], L) -> K,
+            impl Fn(L) -> u64,
+            impl Fn(K, u8) -> u64,
+        >,
+    ) -> Masks {
+        let Registers { none, first, is, both, put, mask, has } = registers;
+        let mut kinds = put(*none, &self.by_first, *first);
+        let first = mask(*first);
+        // Those of whose kind nothing is known yet; the last byte of a block has none behind it.
+        let mut left = first & !has(kinds, u8::MAX) & !(1 << 63);
+        while left != 0 {
+            let byte = block[left.trailing_zeros() as usize & 63];
+            left &= !mask(is(0, byte));
+            kinds = put(kinds, &self.first[usize::from(byte & 0x3F)], is(1, byte));
+        }
+        let mut left = has(kinds, MIXED);
+        while left != 0 {
+            let at = left.trailing_zeros() as usize;
+            let (before, byte) = (block[at.wrapping_sub(1) & 63], block[at & 63]);
+            left &= !mask(both(is(0, byte), is(1, before)));
+            kinds = put(kinds, self.row(before, byte), both(is(1, byte), is(2, before)));
+        }
+        ascii.and_beyond(first, [LOWER, UPPER, OTHER].map(|bit| has(kinds, bit)))
+    }
+}
+
+/// What [`Kinds::masks`] does with the bytes of a block in registers: `K` holds a byte for each, `L` whether something holds of it.
+pub(super) struct Registers<K, L, Is, Both, Put, Mask, Has> {
+    /// No kinds.
+    pub(super) none: K,
+    /// Which bytes are the first of a character beyond ASCII.
+    pub(super) first: L,
+    /// Whether the byte so many places before is this one.
+    pub(super) is: Is,
+    /// Whether both hold.
+    pub(super) both: Both,
+    /// Kinds with, where something holds, the entry of a table for the low six bits of the byte.
+    pub(super) put: Put,
+    /// As bits.
+    pub(super) mask: Mask,
+    /// As bits, whether kinds have any of some bits.
+    pub(super) has: Has,
 }
 
 #[cfg(test)]

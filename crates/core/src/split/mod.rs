@@ -19,6 +19,8 @@ mod masks;
 pub(crate) mod matches;
 pub mod names;
 pub(crate) mod neighbours;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scan;
 mod seams;
 mod states;
@@ -42,10 +44,14 @@ pub(crate) use self::growing::{Growing, GrowingPiece};
 use self::kinds::Kinds;
 use self::marked_words::MarkedWords;
 use self::neighbours::NeighbourTable;
+#[cfg(target_arch = "aarch64")]
+use self::neon as wide;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
 pub(crate) use self::states::States;
+#[cfg(target_arch = "x86_64")]
+use self::x86 as wide;
 use crate::error::{Error, Kind, Result};
 
 /// The version of Unicode in which split patterns mean classes of characters.

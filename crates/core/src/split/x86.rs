@@ -7,13 +7,13 @@ use std::arch::x86_64::{
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm512_add_epi32, _mm512_castsi512_si128,
     _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
     _mm512_loadu_si512, _mm512_mask_loadu_epi8, _mm512_mask_permutexvar_epi8, _mm512_maskz_compress_epi8,
-    _mm512_maskz_permutexvar_epi8, _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_storeu_si512,
+    _mm512_movepi8_mask, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_si512,
     _mm512_sub_epi8, _mm512_test_epi8_mask,
 };
 
 use super::blocks::{Blocks, FILLER, Fill, copy_end, push_one_by_one};
 use super::ends::{AT_ONCE, Ends};
-use super::kinds::{Kinds, LOWER, OTHER, UPPER};
+use super::kinds::{FIRST, Kinds, Registers};
 use super::masks::{BLOCK, Masks};
 use crate::tier::{Tier, allows};
 
@@ -83,39 +83,24 @@ fn fill_avx2(blocks: Blocks, text: &str, at: usize, ends: &mut Ends) -> usize {
     blocks.fill(starts, copy_end, push_one_by_one, text, at, ends)
 }
 
-/// The masks of a block with characters beyond ASCII, given those of its ASCII.
-///
-/// All characters with one first byte are looked up at once, by their second bytes, in a table that fits into a register; and
-/// so by their third bytes those of the same two first ones, where these two do not tell. Most text has few of either.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vbmi")]
 fn beyond_ascii_avx512(ascii: &Masks, kinds: &Kinds, block: &[u8; BLOCK]) -> Masks {
-    // SAFETY: blocks and rows have the 64 bytes that are read; they need no alignment.
+    // SAFETY: blocks and tables have the 64 bytes that are read; they need no alignment.
     let load = |bytes: &[u8; BLOCK]| unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
     let bytes: __m512i = load(block);
     let all = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
-    let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
-    let first = _mm512_cmple_epu8_mask(all(0xC0), bytes);
-    // Of a byte 11xxxxxx or 10xxxxxx the register takes the low six bits.
-    let mut kind = _mm512_maskz_permutexvar_epi8(first, bytes, load(&kinds.by_first));
-    let mut left = first & !_mm512_test_epi8_mask(kind, kind) & !(1 << 63);
-    while left != 0 {
-        let byte = block[left.trailing_zeros() as usize & 63];
-        let here = is(byte);
-        left &= !here;
-        kind = _mm512_mask_permutexvar_epi8(kind, here << 1, bytes, load(&kinds.first[usize::from(byte & 63)]));
-    }
-    let mixed = _mm512_movepi8_mask(kind);
-    let mut left = mixed;
-    while left != 0 {
-        let at = left.trailing_zeros() as usize;
-        let (before, byte) = (block[at.wrapping_sub(1) & 63], block[at & 63]);
-        let here = mixed & is(byte) & is(before) << 1;
-        left &= !here;
-        kind = _mm512_mask_permutexvar_epi8(kind, here << 1, bytes, load(kinds.row(before, byte)));
-    }
-    let of = |bit: u8| _mm512_test_epi8_mask(kind, all(bit));
-    ascii.and_beyond(first, [of(LOWER), of(UPPER), of(OTHER)])
+    let registers = Registers {
+        none: _mm512_setzero_si512(),
+        first: _mm512_cmple_epu8_mask(all(FIRST), bytes),
+        is: |before: usize, byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte)) << before,
+        both: |a: u64, b: u64| a & b,
+        // The register takes the low six bits of each byte itself.
+        put: |kinds, table: &[u8; BLOCK], here| _mm512_mask_permutexvar_epi8(kinds, here, bytes, load(table)),
+        mask: |mask: u64| mask,
+        has: |kinds, bits: u8| _mm512_test_epi8_mask(kinds, all(bits)),
+    };
+    kinds.masks(ascii, block, &registers)
 }
 
 #[inline]
@@ -206,51 +191,45 @@ fn avx2(block: &[u8; BLOCK]) -> Masks {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn beyond_ascii_avx2(ascii: &Masks, kinds: &Kinds, block: &[u8; BLOCK]) -> Masks {
+    type Halves = [__m256i; 2];
     // Two bytes in front, so that the bytes before those of the block can be loaded.
     let mut padded = [0; BLOCK + 2];
     padded[2..].copy_from_slice(block);
-    // SAFETY: from 0, 1 or 2 on the block has 64 bytes; they need no alignment.
-    let load = |from: usize| [0, 32].map(|half| unsafe { _mm256_loadu_si256(padded.as_ptr().add(from + half).cast()) });
-    let (bytes, before, before_that) = (load(2), load(1), load(0));
+    let bytes: [Halves; 3] = [2, 1, 0].map(|from: usize| {
+        // SAFETY: from 0, 1 or 2 on there are 64 bytes; they need no alignment.
+        [0, 32].map(|half| unsafe { _mm256_loadu_si256(padded.as_ptr().add(from + half).cast()) })
+    });
     let all = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-    let is = |in_which: [__m256i; 2], byte: u8| in_which.map(|half| _mm256_cmpeq_epi8(half, all(byte)));
-    let both = |[a, b]: [__m256i; 2], [c, d]: [__m256i; 2]| [_mm256_and_si256(a, c), _mm256_and_si256(b, d)];
-    let mask = |halves: [__m256i; 2]| {
+    let mask = |halves: Halves| {
         let [low, high] = halves.map(|half| _mm256_movemask_epi8(half).cast_unsigned());
         u64::from(high) << 32 | u64::from(low)
     };
-    let put = |kind: [__m256i; 2], row: &[u8; BLOCK], here: [__m256i; 2]| -> [__m256i; 2] {
-        let quarter = |number: usize| {
+    let put = |kinds: Halves, table: &[u8; BLOCK], here: Halves| -> Halves {
+        let quarters = [0, 16, 32, 48].map(|from: usize| {
             // SAFETY: each quarter has the 16 bytes that are read; they need no alignment.
-            _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(row.as_ptr().add(16 * number).cast()) })
-        };
-        let quarters = [quarter(0), quarter(1), quarter(2), quarter(3)];
+            _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().add(from).cast()) })
+        });
         std::array::from_fn(|half| {
-            let low = _mm256_and_si256(bytes[half], all(63));
+            let low = _mm256_and_si256(bytes[0][half], all(63));
             let [a, b, c, d] = quarters.map(|quarter| _mm256_shuffle_epi8(quarter, low));
             let (odd, upper) = (_mm256_slli_epi16::<3>(low), _mm256_slli_epi16::<2>(low));
             let found = _mm256_blendv_epi8(_mm256_blendv_epi8(a, b, odd), _mm256_blendv_epi8(c, d, odd), upper);
-            _mm256_blendv_epi8(kind[half], found, here[half])
+            _mm256_blendv_epi8(kinds[half], found, here[half])
         })
     };
-    let first = bytes.map(|half| _mm256_cmpeq_epi8(_mm256_max_epu8(half, all(0xC0)), half));
     let none = [_mm256_setzero_si256(); 2];
-    let mut kind = put(none, &kinds.by_first, first);
-    let mut left = mask(both(first, is(kind, 0))) & !(1 << 63);
-    while left != 0 {
-        let byte = block[left.trailing_zeros() as usize & 63];
-        left &= !mask(is(bytes, byte));
-        kind = put(kind, &kinds.first[usize::from(byte & 63)], is(before, byte));
-    }
-    let mut left = mask(kind);
-    while left != 0 {
-        let at = left.trailing_zeros() as usize & 63;
-        let (last, byte) = (padded[at + 1], padded[at + 2]);
-        left &= !mask(both(is(bytes, byte), is(before, last)));
-        kind = put(kind, kinds.row(last, byte), both(is(before, byte), is(before_that, last)));
-    }
-    let of = |bit: u8| mask(kind.map(|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, all(bit)), all(bit))));
-    ascii.and_beyond(mask(first), [of(LOWER), of(UPPER), of(OTHER)])
+    let registers = Registers {
+        none,
+        first: bytes[0].map(|half| _mm256_cmpeq_epi8(_mm256_max_epu8(half, all(FIRST)), half)),
+        is: |before: usize, byte: u8| bytes[before].map(|half| _mm256_cmpeq_epi8(half, all(byte))),
+        both: |[a, b]: Halves, [c, d]: Halves| [_mm256_and_si256(a, c), _mm256_and_si256(b, d)],
+        put,
+        mask,
+        has: |kinds: Halves, bits: u8| {
+            !mask(kinds.map(|half| _mm256_cmpeq_epi8(_mm256_and_si256(half, all(bits)), none[0])))
+        },
+    };
+    kinds.masks(ascii, block, &registers)
 }
 
 #[cfg(test)]
