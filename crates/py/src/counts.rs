@@ -161,7 +161,7 @@ impl PieceCounter {
             let range = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
             let bytes = range.and_then(|(start, end)| data.get(start..end.checked_sub(gap)?));
             let bytes = bytes.ok_or_else(|| PyValueError::new_err("the offsets leave the data"))?;
-            match std::str::from_utf8(bytes) {
+            match utf8::text(bytes) {
                 Ok(text) => Ok(Cow::Borrowed(text)),
                 Err(_) if replace => Ok(String::from_utf8_lossy(bytes)),
                 Err(error) => Err(raise(py, Error::not_utf8(bytes, &error).row(row))),

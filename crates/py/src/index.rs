@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytepair_core::count::{Builder, Index};
 use bytepair_core::segment::Policy;
-use bytepair_core::{Error, Kind, Result, Tokenizer};
+use bytepair_core::{Error, Kind, Result, Tokenizer, utf8};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PySlice, PyString};
@@ -58,7 +58,7 @@ fn of_buffer(tokenizer: &Tokenizer, view: &Bound<'_, PyAny>, policy: Policy) -> 
         py.check_signals()?;
         let window = copied(view, at..(at + WINDOW).min(length))?;
         let bytes = window.as_bytes();
-        let text = match std::str::from_utf8(bytes) {
+        let text = match utf8::text(bytes) {
             Ok(text) => text,
             // The rest of a character comes with the next window.
             Err(error) if error.error_len().is_none() && at + bytes.len() < length => {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use bytepair_core::memory::Room;
 use bytepair_core::pipeline::{Batch, Span};
 use bytepair_core::units::Units;
-use bytepair_core::{Error, Kind};
+use bytepair_core::{Error, Kind, utf8};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
@@ -119,7 +119,7 @@ pub(crate) fn invalid(text: &Bound<'_, PyString>, error: Error, on_invalid: OnIn
 fn utf8_of_bytes<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
     if let Ok(bytes) = text.cast::<PyBytes>() {
         let bytes = bytes.as_bytes();
-        return match (std::str::from_utf8(bytes), on_invalid) {
+        return match (utf8::text(bytes), on_invalid) {
             (Ok(text), _) => Ok(Cow::Borrowed(text)),
             (Err(error), OnInvalid::Strict) => {
                 let error = Error::not_utf8(bytes, &error);

@@ -15,7 +15,7 @@ use crate::interrupt;
 use crate::memory::{self, Room};
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, admit};
-use crate::utf8::boundary;
+use crate::utf8::{self, boundary};
 
 /// Text of no more bytes behind a cut is counted by itself.
 const FEW: usize = part_counts::SMALL;
@@ -157,7 +157,7 @@ impl Appender {
             joined = memory::collect(self.pending.iter().chain(bytes).copied())?;
             &joined
         };
-        let text = match std::str::from_utf8(bytes) {
+        let text = match utf8::text(bytes) {
             Ok(text) => text,
             Err(error) if error.error_len().is_none() => {
                 std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::memory::{self, Room};
+use crate::utf8;
 
 /// Turns bytes that arrive in any parts into text, in whole characters.
 ///
@@ -31,7 +32,7 @@ impl Utf8Stream {
     /// `Memory`, if there is none for the text; the bytes count as not pushed then.
     pub fn push<'a>(&mut self, bytes: &'a [u8]) -> Result<Cow<'a, str>> {
         if self.pending.is_empty() {
-            if let Ok(text) = std::str::from_utf8(bytes) {
+            if let Ok(text) = utf8::text(bytes) {
                 return Ok(Cow::Borrowed(text));
             }
             let (text, rest) = certain(bytes)?;

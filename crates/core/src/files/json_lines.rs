@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Kind, Result};
-use crate::utf8::OnInvalid;
+use crate::utf8::{self, OnInvalid};
 
 /// The most fields that an error names.
 const MOST_NAMES: usize = 20;
@@ -151,7 +151,7 @@ pub(crate) fn line_of<'l>(line: &'l str, wanted: Wanted, on_invalid: OnInvalid) 
 /// Text in which the parser left halves of surrogate pairs.
 fn in_unicode<'l>(bytes: Cow<'l, [u8]>, what: &str, field: &str, on_invalid: OnInvalid) -> Result<Cow<'l, str>> {
     let bytes = match bytes {
-        Cow::Borrowed(bytes) => match std::str::from_utf8(bytes) {
+        Cow::Borrowed(bytes) => match utf8::text(bytes) {
             Ok(text) => return Ok(Cow::Borrowed(text)),
             Err(_) => bytes.to_vec(),
         },

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::error::{Error, Kind, Result};
-use crate::utf8::{OnInvalid, complete};
+use crate::utf8::{self, OnInvalid, complete};
 
 /// Reads a text piece by piece into windows that the caller keeps.
 pub(super) struct Windows<R> {
@@ -58,7 +58,7 @@ impl<R: Read> Windows<R> {
         {
             *window = replaced.into_bytes();
         }
-        std::str::from_utf8(window).map_err(|error| {
+        utf8::text(window).map_err(|error| {
             let error = Error::not_utf8(window, &error);
             error.shifted(self.before as usize)
         })
