@@ -10,7 +10,7 @@ SECONDS_A_TARGET ?= 10
 build = $(BIN)/maturin develop --group build --profile $(1) 2>&1 | tee $(BIN)/.build.log | sed -n 's/^ *Compiling \([^ ]*\).*/  \1/p'; \
   grep -q 'Installed bytepair' $(BIN)/.build.log || { cat $(BIN)/.build.log; exit 1; }
 
-.PHONY: help demo test test-cluster test-browser pictures check bench docs fuzz fuzz-coverage sanitize test-arm clean tools
+.PHONY: help demo test test-cluster test-browser pictures check bench docs fuzz fuzz-coverage sanitize sanitize-extension test-arm clean tools
 help:
 	@echo "make demo   train a tokenizer on text that comes with Python, and look at it"
 	@echo "make test   all tests (cargo test, pytest); uses ../shared/data or BYTEPAIR_DATA where it is there"
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz   random cases against the oracles, SECONDS_TO_FUZZ=$(SECONDS_TO_FUZZ), and then fuzz-coverage"
 	@echo "make fuzz-coverage  libFuzzer on each reader and each stage, SECONDS_A_TARGET=$(SECONDS_A_TARGET)"
 	@echo "make sanitize  AddressSanitizer and valgrind over the core's tests of what is unsafe"
+	@echo "make sanitize-extension  AddressSanitizer over the extension in tests of calls from Python"
 	@echo "make test-arm  the core's tests as a 64-bit ARM processor runs them, emulated"
 	@echo "make clean  remove what make made"
 
@@ -168,6 +169,21 @@ sanitize: | tools
 	@command -v valgrind >/dev/null || { echo "no valgrind is installed: 'sudo apt install valgrind'"; exit 1; }
 	CARGO_TARGET_$(shell echo $(HOST) | tr a-z- A-Z_)_RUNNER="valgrind --quiet --error-exitcode=9" \
 	  cargo test --quiet --target $(HOST) --target-dir target/valgrind -p bytepair-core --lib -- $(UNSAFE_SMALL)
+
+# Tests of calls that leave Python: texts, lists, arrays, files, threads. Those that limit memory cannot run: the sanitizer takes
+# terabytes of addresses. Python's objects are single blocks here, so that what is read beyond one is seen.
+CALLS := $(addprefix tests/test_,encode.py decode.py count.py calls.py special.py adding.py chunks.py growing.py align.py \
+  prefix_cache.py encode_stream.py encode_buffer.py caller_objects.py replaced_text.py stored_text.py encoders.py \
+  post_processing.py train.py counts.py threads.py fuzz.py) tests/prompts tests/formats
+
+sanitize-extension: $(BIN)/.installed | tools
+	@test -e "$$(cc -print-file-name=libasan.so)" || { echo "no AddressSanitizer of gcc: 'sudo apt install gcc'"; exit 1; }
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address PYO3_PYTHON=$(BIN)/python \
+	  cargo build --quiet --target $(HOST) --target-dir target/sanitize -p bytepair-extension --profile quick
+	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r python/bytepair build/sanitize/
+	cp target/sanitize/$(HOST)/quick/lib_core.so build/sanitize/bytepair/$$(cd python/bytepair && echo _core.*.so)
+	LD_PRELOAD="$$(readlink -f "$$(cc -print-file-name=libasan.so)") libstdc++.so.6" ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+	  PYTHONMALLOC=malloc PYTHONPATH=build/sanitize $(BIN)/python -m pytest -n0 -p no:cacheprovider $(CALLS)
 
 ARM := aarch64-unknown-linux-gnu
 
