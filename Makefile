@@ -178,7 +178,7 @@ CALLS := $(addprefix tests/test_,encode.py decode.py count.py calls.py special.p
 
 sanitize-extension: $(BIN)/.installed | tools
 	@test -e "$$(cc -print-file-name=libasan.so)" || { echo "no AddressSanitizer of gcc: 'sudo apt install gcc'"; exit 1; }
-	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address PYO3_PYTHON=$(BIN)/python \
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address PYO3_PYTHON=$(abspath $(BIN))/python \
 	  cargo build --quiet --target $(HOST) --target-dir target/sanitize -p bytepair-extension --profile quick
 	rm -rf build/sanitize && mkdir -p build/sanitize && cp -r python/bytepair build/sanitize/
 	cp target/sanitize/$(HOST)/quick/lib_core.so build/sanitize/bytepair/$$(cd python/bytepair && echo _core.*.so)
