@@ -70,6 +70,21 @@ impl Blocks<'_> {
         piece
     }
 
+    /// [`Family::starts`] of a block whose ASCII is classified first, and what is beyond it only where there is any.
+    #[inline(always)]
+    pub(super) fn starts(
+        self,
+        ascii: impl Fn(&[u8; BLOCK]) -> Masks,
+        beyond: impl Fn(&Masks, &Kinds, &[u8; BLOCK]) -> Masks,
+        block: &[u8; BLOCK],
+    ) -> Found {
+        let ascii = ascii(block);
+        if ascii.unknown == 0 {
+            return self.family.starts(&ascii, block);
+        }
+        self.family.starts(&beyond(&ascii, self.kinds, block), block)
+    }
+
     /// [`Family::starts`] of a block of which the characters of ASCII alone are classified.
     #[inline(always)]
     pub(super) fn starts_in_ascii(self, classify: impl Fn(&[u8; BLOCK]) -> Masks, block: &[u8; BLOCK]) -> Found {

@@ -71,7 +71,7 @@ pub(super) struct Family {
     only_text: bool,
 }
 
-/// What a block says of its pieces.
+/// The starts of pieces that a block decides.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     /// Where pieces start, as bits; those that the block decides, without its first byte.

@@ -138,7 +138,7 @@ impl Kinds {
     }
 }
 
-/// What [`Kinds::masks`] does with the bytes of a block in registers: `K` holds a byte for each, `L` whether something holds of it.
+/// Operations of [`Kinds::masks`] on the bytes of a block in registers: `K` holds a byte for each, `L` whether something holds of it.
 pub(super) struct Registers<K, L, Is, Both, Put, Mask, Has> {
     /// No kinds.
     pub(super) none: K,

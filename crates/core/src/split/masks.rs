@@ -27,7 +27,7 @@ pub(super) struct Masks {
     pub(super) control: u64,
     /// The bytes of characters after their first.
     pub(super) inside: u64,
-    /// Of which nothing is known.
+    /// Bytes, or characters, of which nothing is known.
     pub(super) unknown: u64,
 }
 

@@ -27,11 +27,8 @@ pub(super) fn fill() -> Option<Fill> {
 #[target_feature(enable = "neon")]
 fn fill_neon(blocks: Blocks, text: &str, at: usize, ends: &mut Ends) -> usize {
     let starts = |blocks: Blocks, block: &[u8; BLOCK]| {
-        let ascii = neon(block);
-        if ascii.unknown == 0 {
-            return blocks.family.starts(&ascii, block);
-        }
-        blocks.family.starts(&beyond_ascii(&ascii, blocks.kinds, block), block)
+        let beyond = |ascii: &Masks, kinds: &Kinds, block: &[u8; BLOCK]| beyond_ascii(ascii, kinds, block);
+        blocks.starts(|block| neon(block), beyond, block)
     };
     blocks.fill(starts, copy_end, push_one_by_one, text, at, ends)
 }

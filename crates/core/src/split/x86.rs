@@ -61,11 +61,8 @@ fn has_bits() -> bool {
 #[target_feature(enable = "avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
 fn fill_avx512(blocks: Blocks, text: &str, at: usize, ends: &mut Ends) -> usize {
     let starts = |blocks: Blocks, block: &[u8; BLOCK]| {
-        let ascii = avx512(block);
-        if ascii.unknown == 0 {
-            return blocks.family.starts(&ascii, block);
-        }
-        blocks.family.starts(&beyond_ascii_avx512(&ascii, blocks.kinds, block), block)
+        let beyond = |ascii: &Masks, kinds: &Kinds, block: &[u8; BLOCK]| beyond_ascii_avx512(ascii, kinds, block);
+        blocks.starts(|block| avx512(block), beyond, block)
     };
     let push = |ends: &mut Ends, at: usize, starts: u64| push(ends, at, starts);
     blocks.fill(starts, |rest| end_block(rest), push, text, at, ends)
@@ -74,11 +71,8 @@ fn fill_avx512(blocks: Blocks, text: &str, at: usize, ends: &mut Ends) -> usize 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn fill_avx2(blocks: Blocks, text: &str, at: usize, ends: &mut Ends) -> usize {
     let starts = |blocks: Blocks, block: &[u8; BLOCK]| {
-        let ascii = avx2(block);
-        if ascii.unknown == 0 {
-            return blocks.family.starts(&ascii, block);
-        }
-        blocks.family.starts(&beyond_ascii_avx2(&ascii, blocks.kinds, block), block)
+        let beyond = |ascii: &Masks, kinds: &Kinds, block: &[u8; BLOCK]| beyond_ascii_avx2(ascii, kinds, block);
+        blocks.starts(|block| avx2(block), beyond, block)
     };
     blocks.fill(starts, copy_end, push_one_by_one, text, at, ends)
 }
