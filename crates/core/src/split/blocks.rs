@@ -82,7 +82,10 @@ impl Blocks<'_> {
         if ascii.unknown == 0 {
             return self.family.starts(&ascii, block);
         }
-        self.family.starts(&beyond(&ascii, self.kinds, block), block)
+        // Where the first character beyond is of no kind, as letters are under some patterns, no others are looked up in vain.
+        let first = &block[ascii.unknown.trailing_zeros() as usize & 63..];
+        let masks = if self.kinds.of_first(first) == 0 { ascii } else { beyond(&ascii, self.kinds, block) };
+        self.family.starts(&masks, block)
     }
 
     /// [`Family::starts`] of a block of which the characters of ASCII alone are classified.

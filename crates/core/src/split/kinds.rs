@@ -98,6 +98,18 @@ impl Kinds {
         &self.rows[usize::from(self.row_of[bytes])]
     }
 
+    /// The kind of the character beyond ASCII that some bytes begin with; 0 also where they end inside of it before that is known.
+    #[inline]
+    pub(super) fn of_first(&self, bytes: &[u8]) -> u8 {
+        let &[first, ref rest @ ..] = bytes else { return 0 };
+        let kind = self.by_first[usize::from(first & 0x3F)];
+        let (0, &[second, ref rest @ ..]) = (kind, rest) else { return kind };
+        match self.first[usize::from(first & 0x3F)][usize::from(second & 0x3F)] {
+            MIXED => rest.first().map_or(0, |&third| self.row(first, second)[usize::from(third & 0x3F)]),
+            kind => kind,
+        }
+    }
+
     /// The masks of a block with characters beyond ASCII, given those of its ASCII.
     ///
     /// All characters with one first byte are looked up at once, by their second bytes, in a table that fits into registers; and
@@ -163,20 +175,6 @@ mod tests {
 
     use super::*;
 
-    /// The kind that the tables have for a character.
-    fn found(kinds: &Kinds, character: char) -> u8 {
-        let mut buffer = [0; 4];
-        let bytes = character.encode_utf8(&mut buffer).as_bytes();
-        let low = |at: usize| usize::from(bytes[at] & 0x3F);
-        match kinds.by_first[low(0)] {
-            0 => match kinds.first[low(0)][low(1)] {
-                MIXED => kinds.row(bytes[0], bytes[1])[low(2)],
-                kind => kind,
-            },
-            kind => kind,
-        }
-    }
-
     #[test]
     fn a_character_has_the_kind_of_those_in_its_sets() {
         let sets =
@@ -202,7 +200,7 @@ mod tests {
                 (true, false, false) => OTHER,
                 _ => 0,
             };
-            let found = found(&kinds, character);
+            let found = kinds.of_first(character.encode_utf8(&mut [0; 4]).as_bytes());
             all += 1;
             // Those of four bytes share a kind with 64 others, or have none.
             let is_mixed = found == 0 && expected != 0 && character > '\u{ffff}';
