@@ -78,22 +78,33 @@ impl Blocks<'_> {
         beyond: impl Fn(&Masks, &Kinds, &[u8; BLOCK]) -> Masks,
         block: &[u8; BLOCK],
     ) -> Found {
+        // Where letters beyond ASCII have no kind, looking others up costs more than it spares.
+        let knows_letters = self.kinds.knows_letters;
+        if !knows_letters && !begins_in_ascii(block) {
+            return Found { starts: 0, goes_on: 0 };
+        }
         let ascii = ascii(block);
         if ascii.unknown == 0 {
             return self.family.starts(&ascii, block);
         }
-        // Where the first character beyond is of no kind, as letters are under some patterns, no others are looked up in vain.
-        let first = &block[ascii.unknown.trailing_zeros() as usize & 63..];
-        let masks = if self.kinds.of_first(first) == 0 { ascii } else { beyond(&ascii, self.kinds, block) };
+        let masks = if knows_letters { beyond(&ascii, self.kinds, block) } else { ascii };
         self.family.starts(&masks, block)
     }
 
     /// [`Family::starts`] of a block of which the characters of ASCII alone are classified.
     #[inline(always)]
     pub(super) fn starts_in_ascii(self, classify: impl Fn(&[u8; BLOCK]) -> Masks, block: &[u8; BLOCK]) -> Found {
-        let begins_in_ascii = u32::from_le_bytes([block[0], block[1], block[2], block[3]]) & 0x8080_8080 == 0;
-        if begins_in_ascii { self.family.starts(&classify(block), block) } else { Found { starts: 0, goes_on: 0 } }
+        if begins_in_ascii(block) {
+            self.family.starts(&classify(block), block)
+        } else {
+            Found { starts: 0, goes_on: 0 }
+        }
     }
+}
+
+#[inline(always)]
+fn begins_in_ascii(block: &[u8; BLOCK]) -> bool {
+    u32::from_le_bytes([block[0], block[1], block[2], block[3]]) & 0x8080_8080 == 0
 }
 
 /// What a block is filled up with at the end of a text. Behind all that is not white space the last piece ends there as it does

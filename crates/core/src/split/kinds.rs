@@ -19,6 +19,8 @@ pub(super) const FIRST: u8 = 0xC0;
 pub(super) struct Kinds {
     /// By the first byte, from 0xC0 on: the kind, if it is that of all such characters; else 0.
     by_first: [u8; LATER],
+    /// Whether letters beyond ASCII have a kind: not where a pattern has a set of letters of ASCII alone.
+    pub(super) knows_letters: bool,
     /// By the first byte and the second one from 0x80 on: the kind, if it is that of all such characters.
     first: Box<[[u8; LATER]; LATER]>,
     /// By the first two bytes of others: which of `rows` they have.
@@ -59,6 +61,7 @@ impl Kinds {
         let number = |block: usize| usize::from(classes.block_of[block]);
         let mut kinds = Self {
             by_first: [0; LATER],
+            knows_letters: false,
             first: Box::new([[0; LATER]; LATER]),
             row_of: Box::new([0; LATER * LATER]),
             rows: Vec::new(),
@@ -77,6 +80,7 @@ impl Kinds {
             }
             kinds.by_first[first] = common(&kinds.first[first]).filter(|&kind| kind != MIXED).unwrap_or(0);
         }
+        kinds.knows_letters = kinds.of_first("é".as_bytes()) != 0;
         kinds
     }
 
