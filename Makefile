@@ -20,7 +20,7 @@ help:
 	@echo "make check  formatting, lints, types, stubs"
 	@echo "make bench  against the peers, in one run"
 	@echo "make docs   the documentation, into build/docs"
-	@echo "make fuzz   random cases against the oracles, SECONDS_TO_FUZZ=$(SECONDS_TO_FUZZ), and then fuzz-coverage"
+	@echo "make fuzz   random cases against the oracles, SECONDS_TO_FUZZ=$(SECONDS_TO_FUZZ), fuzz-coverage, and mutations"
 	@echo "make fuzz-coverage  libFuzzer on each reader and each stage, SECONDS_A_TARGET=$(SECONDS_A_TARGET)"
 	@echo "make sanitize  AddressSanitizer and valgrind over the core's tests of what is unsafe"
 	@echo "make sanitize-extension  AddressSanitizer over the extension in tests of calls from Python"
@@ -152,6 +152,7 @@ fuzz: $(BIN)/.built $(BIN)/.installed
 	$(BIN)/python -m fuzz.sweep --seconds $(SECONDS_TO_FUZZ)
 	$(BIN)/python -m fuzz.linear
 	$(BIN)/python -m fuzz.coverage --seconds $(SECONDS_A_TARGET)
+	$(BIN)/python -m fuzz.mutations --seconds $(SECONDS_A_TARGET)
 
 # Needs a C++ compiler, and says so where there is none.
 fuzz-coverage: $(BIN)/.built $(BIN)/.installed

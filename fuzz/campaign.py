@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import bytepair as bp
-from fuzz import coverage, damage, killed, sweep, threads
+from fuzz import coverage, damage, killed, mutations, sweep, threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,16 @@ def _targets(seconds: int) -> Callable[[int], tuple[int, int]]:
             executions += fuzzed.executions
             if fuzzed.failure:
                 raise AssertionError(f"{target}: {fuzzed.failure}")
+        return executions, executions
+
+    return share
+
+
+def _mutations(target: str, seconds: int) -> Callable[[int], tuple[int, int]]:
+    def share(_: int) -> tuple[int, int]:
+        executions, failure = mutations.run(mutations.build(), target, seconds, secrets.randbits(32))
+        if failure:
+            raise AssertionError(f"{target}: {failure}")
         return executions, executions
 
     return share
@@ -99,6 +109,7 @@ def _counted(work: Callable[[int, int], int], size: int) -> Callable[[int], tupl
 
 PARTS: dict[str, Part] = {
     "executions of the targets with coverage": Part(None, _targets(20)),
+    **{f"mutations, `{target}`": Part(None, _mutations(target, 20)) for target in coverage.TARGETS},
     "cases of the sweeps": Part(None, _sweeps(60)),
     "hundredths of all cuts and flips of small files": Part(100, _damaged(100)),
     "kills of a process that saves": Part(
@@ -112,6 +123,9 @@ PARTS: dict[str, Part] = {
     "calls of 64 threads": Part(1_000_000, _counted(lambda size, done: threads.in_threads(size, seed=done), 50_000)),
 }
 """The things that are counted."""
+
+OF_TARGETS = [name for name in PARTS if name.startswith(("executions of the targets", "mutations"))]
+"""The parts that need what `coverage.missing` names."""
 
 State = dict[str, dict[str, float]]
 
@@ -195,8 +209,8 @@ def main() -> int:
             write(state)
         return 0
     if lacking := coverage.missing():
-        print("targets with coverage are left out; they need", *lacking, sep="\n  ")
-    parts = {name: part for name, part in PARTS.items() if not (lacking and "coverage" in name)}
+        print("the targets of crates/fuzz are left out; they need", *lacking, sep="\n  ")
+    parts = {name: part for name, part in PARTS.items() if not lacking or name not in OF_TARGETS}
     try:
         go_on(options.seconds, only=options.only, parts=parts)
     except AssertionError as error:

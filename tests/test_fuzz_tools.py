@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from fuzz import campaign, coverage, damage, seeds, shortage, threads
+from fuzz import campaign, coverage, damage, mutations, seeds, shortage, threads
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD and forks")
 
@@ -23,10 +24,32 @@ def test_the_first_inputs_of_targets_are_as_they_are_made() -> None:
 
 
 def test_targets_have_the_names_of_the_program() -> None:
-    code = (coverage.CRATE / "src" / "main.rs").read_text()
+    code = (coverage.CRATE / "src" / "lib.rs").read_text()
     for target in coverage.TARGETS:
         assert f'("{target}", ' in code
     assert f"[(&str, Target); {len(coverage.TARGETS)}]" in code
+
+
+def test_the_targets_are_locked_to_all_that_the_core_needs() -> None:
+    """Their lock file is one of its own: with a crate too few, `--locked` refuses to build them."""
+
+    def needed(lock: Path) -> set[str]:
+        core = re.search(r'name = "bytepair-core"\n.*?dependencies = \[\n(.*?)\]', lock.read_text("utf-8"), re.DOTALL)
+        assert core, lock
+        return {line.strip(' ",').split()[0] for line in core[1].splitlines()}
+
+    locked, of_targets = needed(coverage.ROOT / "Cargo.lock"), needed(coverage.CRATE / "Cargo.lock")
+    assert "simdutf8" in locked
+    assert locked == of_targets
+
+
+@pytest.mark.skipif(bool(coverage.missing()), reason="the targets cannot be built here")
+@pytest.mark.skipif("BYTEPAIR_WHOLE" not in os.environ, reason="BYTEPAIR_WHOLE is not set: building them takes minutes")
+def test_mutations_of_a_target_are_counted() -> None:
+    program = mutations.build()
+    executions, failure = mutations.run(program, "decimal", 1, seed=1)
+    assert not failure
+    assert executions > 1000
 
 
 def test_what_fuzzing_with_coverage_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 //! Encoding: every algorithm beside the naive one, models of characters, and texts in parts.
 
+use std::sync::{Arc, LazyLock};
+
 use bytepair_core::merge::{self, Merger, Scratch};
 use bytepair_core::model::{self, WordModel};
 use bytepair_core::pipeline::{EncodeStream, Parts, Tokenizer};
@@ -8,14 +10,29 @@ use bytepair_core::split::{Pattern, names};
 use bytepair_core::utf8::OnInvalid;
 use bytepair_core::vocab::{Semantics, Vocab};
 
+use crate::{Seen, known};
+
 /// Few letters make many ties.
 const LETTERS: &[u8] = b"ab \nA1'\xC3\xA9\xE6\x97\xA5x";
 
-/// The first bytes choose merges, the others are a text of few letters.
-fn read(data: &[u8]) -> Option<(Vocab, bool, Vec<u8>)> {
+/// An input: the first bytes choose merges, the others are a text of few letters.
+struct Read<'a> {
+    /// All bytes that choose the vocabulary, and the pairs among them.
+    chosen: &'a [u8],
+    pairs: &'a [u8],
+    kind: u8,
+    text: Vec<u8>,
+}
+
+fn read(data: &[u8]) -> Option<Read<'_>> {
     let (&kind, rest) = data.split_first()?;
     let (&merges, rest) = rest.split_first()?;
     let (pairs, text) = rest.split_at_checked(usize::from(merges % 40) * 2)?;
+    let text: Vec<u8> = text.iter().map(|&byte| LETTERS[usize::from(byte) % LETTERS.len()]).collect();
+    Some(Read { chosen: &data[..data.len() - text.len()], pairs, kind, text })
+}
+
+fn vocab(pairs: &[u8], kind: u8) -> Option<Vocab> {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut merges = Vec::new();
     for pair in pairs.chunks_exact(2) {
@@ -37,14 +54,14 @@ fn read(data: &[u8]) -> Option<(Vocab, bool, Vec<u8>)> {
         0 => Semantics::Ranks,
         more => Semantics::Merges { pairs: merges, ignore_merges: more == 2 },
     };
-    let vocab = Vocab::new(&bytes, &ids, semantics).ok()?;
-    let text = text.iter().map(|&byte| LETTERS[usize::from(byte) % LETTERS.len()]).collect();
-    Some((vocab, kind & 64 != 0, text))
+    Vocab::new(&bytes, &ids, semantics).ok()
 }
 
 /// Every algorithm beside the naive one.
 pub(crate) fn merging(data: &[u8]) -> bool {
-    let Some((vocab, _, piece)) = read(data) else { return false };
+    static SEEN: LazyLock<Seen<Option<Arc<Vocab>>>> = LazyLock::new(Seen::default);
+    let Some(Read { chosen, pairs, kind, text: piece }) = read(data) else { return false };
+    let Some(vocab) = known(&SEEN, chosen, || vocab(pairs, kind).map(Arc::new)) else { return false };
     let mut scratch = Scratch::default();
     let mut expected = Vec::new();
     if Merger::Naive.merge(&vocab, &piece, &mut scratch, &mut expected).is_err() {
@@ -139,11 +156,15 @@ pub(crate) fn characters(data: &[u8]) -> bool {
 
 /// A text in parts beside the whole, its count, and its decoding.
 pub(crate) fn streams(data: &[u8]) -> bool {
-    let Some((vocab, cut, text)) = read(data) else { return false };
+    static SEEN: LazyLock<Seen<Option<Arc<Tokenizer>>>> = LazyLock::new(Seen::default);
+    let Some(Read { chosen, pairs, kind, text }) = read(data) else { return false };
     let Ok(text) = String::from_utf8(text) else { return false };
-    let pattern = if cut { names::ALL[text.len() % names::ALL.len()].1 } else { "" };
-    let steps = Steps::of(vec![Pattern::new(pattern).unwrap()]);
-    let tokenizer = Tokenizer::new(Parts { steps, ..Parts::of(vocab) }).unwrap();
+    let made = known(&SEEN, chosen, || {
+        let pattern = if kind & 64 != 0 { names::ALL[usize::from(kind & 63) % names::ALL.len()].1 } else { "" };
+        let steps = Steps::of(vec![Pattern::new(pattern).unwrap()]);
+        Some(Arc::new(Tokenizer::new(Parts { steps, ..Parts::of(vocab(pairs, kind)?) }).unwrap()))
+    });
+    let Some(tokenizer) = made else { return false };
     let (policy, mut expected) = (Policy::default(), Vec::new());
     tokenizer.encode(&text, policy, &mut expected).unwrap();
     let mut located = tokenizer.locate(&text, policy).unwrap();

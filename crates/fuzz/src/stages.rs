@@ -1,14 +1,13 @@
 //! Stages around the model: patterns, normalizers, pre-tokenizers, decoders.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use bytepair_core::decode::{TextDecoder, decode_tokens};
 use bytepair_core::normalize::{Aligned, Normalizer};
 use bytepair_core::pre_tokenize::{PreTokenized, PreTokenizer};
 use bytepair_core::split::{Pattern, names};
 
-use crate::halves;
+use crate::{Seen, halves, known};
 
 /// A pattern and a text: pieces are the text, and those that the backtracking engine finds, where it compiles.
 pub(crate) fn regex(data: &[u8]) -> bool {
@@ -52,19 +51,6 @@ pub(crate) fn split(data: &[u8]) -> bool {
     let pieces: Vec<&str> = pattern.pieces(text).map(Result::unwrap).collect();
     assert_eq!(pieces, expected);
     true
-}
-
-/// Steps that were parsed before: to parse one can take longer than to apply it.
-fn known<T: Clone + 'static>(
-    seen: &Mutex<HashMap<String, Option<T>>>,
-    step: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Option<T> {
-    let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-    if seen.len() > 1000 {
-        seen.clear();
-    }
-    seen.entry(step.to_owned()).or_insert_with(|| parse(step)).clone()
 }
 
 /// A normalizer and a text: with origins and without, the same text; origins never go backwards.
@@ -116,12 +102,14 @@ pub(crate) fn pre_tokenizer(data: &[u8]) -> bool {
 
 /// A decoder and tokens, which lines separate.
 pub(crate) fn decoder(data: &[u8]) -> bool {
-    static SEEN: LazyLock<Mutex<HashMap<String, Option<()>>>> = LazyLock::new(Mutex::default);
+    static SEEN: LazyLock<Seen<Option<Arc<TextDecoder>>>> = LazyLock::new(Seen::default);
     let Some((step, text)) = halves(data) else { return false };
-    if text.len() > 300 || known(&SEEN, step, |step| TextDecoder::parse(step).ok().map(|_| ())).is_none() {
-        return true;
+    if text.len() > 300 {
+        return false;
     }
-    let decoder = TextDecoder::parse(step).unwrap();
-    let _ = decode_tokens(&[decoder], text.split('\n').map(str::to_owned).collect());
+    if let Some(decoder) = known(&SEEN, step.as_bytes(), || TextDecoder::parse(step).ok().map(Arc::new)) {
+        let tokens = text.split('\n').map(str::to_owned).collect();
+        let _ = decode_tokens(std::slice::from_ref(&*decoder), tokens);
+    }
     true
 }
