@@ -51,6 +51,8 @@ pub const UNKNOWN: u8 = u8::MAX;
 ///
 /// # Errors
 /// `Memory`.
+// A caller that is compiled for size would take it in.
+#[inline(never)]
 pub fn lengths(
     ids: &[u32],
     offsets: &[i64],
@@ -97,12 +99,15 @@ fn sum(lengths: &[u8]) -> i64 {
 ///
 /// # Errors
 /// `Memory`.
+#[inline(never)]
 pub fn groups(a: Side, b: Side) -> Result<Groups> {
     let texts = a.covers.len();
     let mut found = Groups::default();
     let most = number(a.offsets[texts].max(b.offsets[texts]));
     found.rows.room(texts + 1)?;
-    found.room(most)?;
+    found.room(most + 1)?;
+    found.a.push(a.offsets[0]);
+    found.b.push(b.offsets[0]);
     for text in 0..texts {
         found.rows.push(position(found.places.len()));
         if let (Some(lengths_a), Some(lengths_b)) = (a.side_by_side(text), b.side_by_side(text))
@@ -110,22 +115,20 @@ pub fn groups(a: Side, b: Side) -> Result<Groups> {
         {
             // Texts before it may have had more groups than tokens of either.
             found.room(lengths_a.len().min(lengths_b.len()))?;
-            group_lengths(lengths_a, lengths_b, [a.offsets[text], b.offsets[text]], &mut found);
+            group_lengths(lengths_a, lengths_b, &mut found)?;
             continue;
         }
         group(Cursor::new(a, text), Cursor::new(b, text), &mut found)?;
     }
     found.rows.push(position(found.places.len()));
-    found.a.push(a.offsets[texts]);
-    found.b.push(b.offsets[texts]);
     Ok(found)
 }
 
 impl Groups {
-    /// Makes room for so many groups more, and the ends of the last one.
+    /// Makes room for so many groups more.
     fn room(&mut self, more: usize) -> Result<()> {
-        self.a.room(more + 1)?;
-        self.b.room(more + 1)?;
+        self.a.room(more)?;
+        self.b.room(more)?;
         self.places.room(more)
     }
 }
@@ -139,45 +142,152 @@ fn number(position: i64) -> usize {
 }
 
 impl<'a> Side<'a> {
-    /// The lengths of a text's tokens, if they cover it and none but the first is empty.
+    /// The lengths of a text's tokens, if they cover it and each empty one has another behind it.
     fn side_by_side(&self, text: usize) -> Option<&'a [u8]> {
         if !self.covers[text] {
             return None;
         }
         let lengths = &self.lengths[number(self.offsets[text])..number(self.offsets[text + 1])];
-        // Without an early end, many are compared at once.
-        let least = lengths.get(1..)?.iter().fold(*lengths.last()?, |least, &length| least.min(length));
-        (least > 0).then_some(lengths)
+        (*lengths.last()? > 0).then_some(lengths)
     }
 }
 
-/// Adds the groups of one text from lengths of the same sum, of which none but the first is 0; `at` are the first tokens.
-fn group_lengths(a: &[u8], b: &[u8], at: [i64; 2], found: &mut Groups) {
-    let (mut taken_a, mut taken_b, mut start) = (0, 0, 0);
-    while taken_a < a.len() && taken_b < b.len() {
-        found.a.push(at[0] + position(taken_a));
-        found.b.push(at[1] + position(taken_b));
-        let (mut end_a, mut end_b) = (start, start);
-        // An empty token belongs to the one behind it.
-        while end_a == start {
-            end_a += i64::from(a[taken_a]);
-            taken_a += 1;
+/// The bytes of text in which ends are compared at a time: what is known of them stays in the first-level cache.
+const WINDOW: usize = 2048;
+
+/// So many places of a window are compared at once.
+const AT_ONCE: usize = 64;
+
+/// The ends of one side's tokens in a window of a text.
+struct Ends<'a> {
+    /// The tokens that end behind the windows so far, none of them empty.
+    lengths: &'a [u8],
+    /// Where the tokens before those end: at most so many bytes behind the start of the next window, or in front of it.
+    end: isize,
+    /// The number of the last token before the window.
+    last: i64,
+    /// At each place of the window, the number of the token whose last byte it is, from 1 on; 0 where there is none.
+    numbers: [u16; WINDOW],
+    /// The number of tokens that end in the window.
+    ended: u16,
+}
+
+impl<'a> Ends<'a> {
+    fn new(lengths: &'a [u8], last: i64) -> Self {
+        Self { lengths, end: 0, last, numbers: [0; WINDOW], ended: 0 }
+    }
+
+    /// Takes the tokens that end in the next window.
+    #[inline]
+    fn next_window(&mut self) {
+        self.last += i64::from(self.ended);
+        self.numbers.fill(0);
+        // Not in the fields, which the loop would read and write for each token.
+        let (mut end, mut ended) = (self.end, 0);
+        for &length in self.lengths {
+            let next = end + isize::from(length);
+            let Some(number) = self.numbers.get_mut((next - 1).cast_unsigned()) else { break };
+            (end, ended) = (next, ended + 1);
+            *number = ended;
         }
-        while end_b == start {
-            end_b += i64::from(b[taken_b]);
-            taken_b += 1;
-        }
-        while end_a != end_b {
-            if end_a < end_b {
-                end_a += i64::from(a[taken_a]);
-                taken_a += 1;
-            } else {
-                end_b += i64::from(b[taken_b]);
-                taken_b += 1;
+        self.lengths = &self.lengths[usize::from(ended)..];
+        (self.end, self.ended) = (end - WINDOW.cast_signed(), ended);
+    }
+
+    /// The number of the token that ends at a place of the window among all tokens.
+    #[inline]
+    fn number(&self, place: u16) -> i64 {
+        self.last + i64::from(self.numbers[usize::from(place) % WINDOW])
+    }
+}
+
+/// Adds the groups of one text from lengths of the same sum: groups end where tokens of both sides do. As many groups as the
+/// shorter side has tokens have room.
+fn group_lengths(a: &[u8], b: &[u8], found: &mut Groups) -> Result<()> {
+    let (mut start, mut window, first) = (0, 0, found.places.len());
+    let (not_empty_a, not_empty_b) = (NotEmpty::new(a)?, NotEmpty::new(b)?);
+    let mut a = Ends::new(not_empty_a.lengths(a), found.a[first]);
+    let mut b = Ends::new(not_empty_b.lengths(b), found.b[first]);
+    let mut common = [0_u16; WINDOW];
+    while !a.lengths.is_empty() {
+        a.next_window();
+        b.next_window();
+        let mut count = 0;
+        let numbers = a.numbers.as_chunks().0.iter().zip(b.numbers.as_chunks().0);
+        for (at, (numbers_a, numbers_b)) in (0_u16..).step_by(AT_ONCE).zip(numbers) {
+            let mut bits = common_bits(numbers_a, numbers_b);
+            while bits != 0 {
+                common[count] = at + bits.trailing_zeros() as u16;
+                count += 1;
+                bits &= bits - 1;
             }
         }
-        found.places.push([start, end_a]);
-        start = end_a;
+        let common = &common[..count];
+        found.a.extend(common.iter().map(|&place| a.number(place)));
+        found.b.extend(common.iter().map(|&place| b.number(place)));
+        found.places.extend(common.iter().map(|&place| {
+            let place = [start, window + i64::from(place) + 1];
+            start = place[1];
+            place
+        }));
+        window += position(WINDOW);
+    }
+    not_empty_a.count_empty(&mut found.a[first..]);
+    not_empty_b.count_empty(&mut found.b[first..]);
+    Ok(())
+}
+
+/// The places at which both have a number.
+#[inline]
+fn common_bits(one: &[u16; AT_ONCE], other: &[u16; AT_ONCE]) -> u64 {
+    let mut both = [0_u8; AT_ONCE];
+    for ((both, &one), &other) in both.iter_mut().zip(one).zip(other) {
+        *both = u8::from(one != 0) & u8::from(other != 0);
+    }
+    // The product moves the lowest bit of each byte into the highest byte.
+    both.as_chunks().0.iter().rev().fold(0, |bits, &eight| {
+        bits << 8 | u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    })
+}
+
+/// The tokens of a text without the empty ones, each of which belongs to the one behind it.
+struct NotEmpty {
+    /// The lengths of the others, if there are empty ones.
+    lengths: Vec<u8>,
+    /// The number of others in front of each empty one.
+    empty: Vec<i64>,
+}
+
+impl NotEmpty {
+    fn new(lengths: &[u8]) -> Result<Self> {
+        let (mut found, mut empty) = (Vec::new(), Vec::new());
+        // Without an early end, many are compared at once.
+        if lengths.iter().fold(u8::MAX, |least, &length| least.min(length)) == 0 {
+            found.room(lengths.len())?;
+            for &length in lengths {
+                if length > 0 {
+                    found.push(length);
+                } else {
+                    empty.room(1)?;
+                    empty.push(position(found.len()));
+                }
+            }
+        }
+        Ok(Self { lengths: found, empty })
+    }
+
+    fn lengths<'a>(&'a self, all: &'a [u8]) -> &'a [u8] {
+        if self.empty.is_empty() { all } else { &self.lengths }
+    }
+
+    /// Turns numbers of tokens that are not empty into numbers of all: the first is that of the text's first token.
+    fn count_empty(&self, numbers: &mut [i64]) {
+        let first = numbers[0];
+        let mut passed = 0;
+        for number in numbers.iter_mut().take_while(|_| !self.empty.is_empty()).skip(1) {
+            passed += self.empty[passed..].iter().take_while(|&&at| at < *number - first).count();
+            *number += position(passed);
+        }
     }
 }
 
@@ -193,8 +303,6 @@ fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) -> Result<()> {
         if start == i64::MAX {
             return Ok(());
         }
-        found.a.push(position(a.at));
-        found.b.push(position(b.at));
         let mut end;
         if start_a == start_b && (end_a == end_b || start < end_a.min(end_b)) {
             end = end_a.max(end_b);
@@ -212,6 +320,8 @@ fn group(mut a: Cursor, mut b: Cursor, found: &mut Groups) -> Result<()> {
             a.take(&mut end);
             b.take(&mut end);
         }
+        found.a.push(position(a.at));
+        found.b.push(position(b.at));
         found.places.push([start, end]);
     }
 }
