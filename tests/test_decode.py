@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from fuzz.long_calls import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -225,6 +226,23 @@ def test_every_kind_of_ids_gives_the_same_text(tok: bp.Tokenizer, sources: list[
         assert text == b"".join(tok.token_bytes(int(id)) for id in kind if id != special).decode(errors="replace")
     assert tok.decode([True]) == "\x01"
     assert tok.decode_batch([ids, array, []]) == [expected.decode(errors="replace")] * 2 + [""]
+
+
+@pytest.mark.parametrize("model", ["t5", "wordpiece", "word level"])
+def test_every_kind_of_ids_gives_the_same_text_by_a_decoder(model: str) -> None:
+    tok = tokenizers()[model]
+    ids = tok.encode("slower lowest " * 300)
+    array = np.array(ids, np.uint32)
+    kinds: list[Any] = [tuple(ids), array, array.astype(np.int64), array.astype(np.uint16), np.repeat(array, 2)[::2]]
+    for kind in [*kinds, list(array), iter(ids), array[:, None].ravel()]:
+        assert tok.decode(kind) == tok.decode(ids)
+    for kind in kinds:
+        assert tok.decode_stream().push(kind) == tok.decode_stream().push(ids)
+    for bad in (-1, 2**32, 10**6):
+        for kind in ([*ids, bad], (*ids, bad), np.array([*ids, bad])):
+            with pytest.raises(bp.InvalidIdError, match=f"no token has id {bad}") as caught:
+                tok.decode(kind)
+            assert caught.value.row == len(ids)
 
 
 @pytest.mark.parametrize("kind", [list, tuple, iter, np.array])

@@ -245,9 +245,11 @@ fn common_bits(one: &[u16; AT_ONCE], other: &[u16; AT_ONCE]) -> u64 {
         *both = u8::from(one != 0) & u8::from(other != 0);
     }
     // The product moves the lowest bit of each byte into the highest byte.
-    both.as_chunks().0.iter().rev().fold(0, |bits, &eight| {
-        bits << 8 | u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56
-    })
+    both.as_chunks()
+        .0
+        .iter()
+        .rev()
+        .fold(0, |bits, &eight| bits << 8 | u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56)
 }
 
 /// The tokens of a text without the empty ones, each of which belongs to the one behind it.

@@ -1,6 +1,6 @@
-//! Rust's vectors as numpy's arrays.
+//! Rust's vectors as numpy's arrays, and ids from them.
 
-use numpy::{Element, PyArray1};
+use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -37,10 +37,25 @@ pub(crate) fn import_numpy(py: Python<'_>) -> PyResult<()> {
     IMPORTED.get_or_try_init(py, || py.import("numpy").map(|_| ())).copied()
 }
 
-/// Whether numpy can be imported.
-pub(crate) fn has_numpy(py: Python<'_>) -> PyResult<bool> {
-    match import_numpy(py) {
-        Err(error) if error.is_instance_of::<PyImportError>(py) => Ok(false),
+/// Whether an object may be an array. What has no `dtype` is none, and numpy is not imported for it.
+pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if !object.hasattr("dtype")? {
+        return Ok(false);
+    }
+    match import_numpy(object.py()) {
+        Err(error) if error.is_instance_of::<PyImportError>(object.py()) => Ok(false),
         imported => imported.map(|()| true),
     }
+}
+
+/// The numbers in an array of numpy's of one dimension; None if it is none of uint32 or int64, or one of them is no id.
+pub(crate) fn of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
+    let py = object.py();
+    if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
+        room(py, array.len()?.saturating_mul(size_of::<u32>()))?;
+        return Ok(Some(array.as_array().to_vec()));
+    }
+    let Ok(array) = object.extract::<PyReadonlyArray1<'_, i64>>() else { return Ok(None) };
+    room(py, array.len()?.saturating_mul(size_of::<u32>()))?;
+    Ok(array.as_array().iter().map(|&id| u32::try_from(id).ok()).collect())
 }

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyUnicodeDecodeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySequence, PyString};
 
-use crate::arrays::has_numpy;
+use crate::arrays::{is_array, of_array};
 use crate::errors::{in_row, raise, room};
 use crate::lists::{Items, bytes as made_bytes, list, string};
 use crate::run::{UNITS_TO_DETACH, detached};
@@ -124,19 +124,14 @@ impl CoreTokenizer {
             return self.bytes_of_any(py, ids.cast::<PySequence>()?.to_tuple()?.as_any(), skip_special_tokens);
         }
         let decode = |ids: &[u32]| detached(py, ids.len(), || self.inner.decode(ids, skip_special_tokens));
-        // An array is borrowed without a copy. The check for `dtype` comes first, because extraction imports numpy.
-        if ids.hasattr("dtype")? && has_numpy(py)? {
-            if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>() {
-                if let Ok(ids) = array.as_slice() {
-                    return decode(ids);
-                }
-                room(py, array.len()?.saturating_mul(size_of::<u32>()))?;
-                return decode(&array.as_array().to_vec());
-            }
-            if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, i64>>()
-                && room(py, array.len()?.saturating_mul(size_of::<u32>())).map(|()| true)?
-                && let Ok(ids) = array.as_array().iter().map(|&id| u32::try_from(id)).collect::<Result<Vec<_>, _>>()
+        if is_array(ids)? {
+            // One is borrowed without a copy, if it can be.
+            if let Ok(array) = ids.extract::<PyReadonlyArray1<'_, u32>>()
+                && let Ok(ids) = array.as_slice()
             {
+                return decode(ids);
+            }
+            if let Some(ids) = of_array(ids)? {
                 return decode(&ids);
             }
         }

@@ -5,6 +5,8 @@
     reason = "PyO3 panics where Python has no memory for a list; an append takes twice as long, and ints are read in two thirds"
 )]
 
+use bytepair_core::Result;
+use bytepair_core::memory::Room;
 use bytepair_core::prefetch::prefetch_at;
 use pyo3::exceptions::{PyOverflowError, PySystemError};
 use pyo3::ffi;
@@ -93,6 +95,17 @@ impl<'a, 'py> Items<'a, 'py> {
             // SAFETY: a slice of objects is one of pointers to them, and it stays as it is.
             Self::Tuple(tuple) => unsafe { read(tuple.as_slice().as_ptr().cast(), tuple.len(), from, into) },
         }
+    }
+
+    /// All ints; None if one of the items is not an int of 32 bits.
+    pub(crate) fn all(self) -> Result<Option<Vec<u32>>> {
+        let mut all = Vec::new();
+        all.room(self.len())?;
+        all.resize(self.len(), 0);
+        Ok(self.ints(0, &mut all).map(|read| {
+            all.truncate(read);
+            all
+        }))
     }
 }
 

@@ -21,9 +21,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList};
 
+use crate::arrays::{is_array, of_array};
 use crate::columns::Columns;
 use crate::errors::{in_row, raise};
 use crate::ints::{Ints, number};
+use crate::lists::Items;
 use crate::stages::parsed;
 use crate::strings::{Name, Names, OwnedName};
 
@@ -184,6 +186,16 @@ impl CoreTokenizer {
 
     /// Any iterable of ids as numbers, not yet checked against the vocabulary.
     pub(crate) fn ids_of(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+        if let Some(items) = Items::of(ids)
+            && let Some(numbers) = items.all().map_err(|error| raise(py, error))?
+        {
+            return Ok(numbers);
+        }
+        if is_array(ids)?
+            && let Some(numbers) = of_array(ids)?
+        {
+            return Ok(numbers);
+        }
         let mut numbers = Vec::new();
         for (row, id) in ids.try_iter()?.enumerate() {
             if numbers.len() == numbers.capacity() {
