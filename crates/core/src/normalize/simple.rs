@@ -11,13 +11,26 @@ pub(super) fn run_end(text: &str, start: usize, like: impl Fn(u8) -> bool) -> us
     text.as_bytes()[start..].iter().position(|&byte| !like(byte)).map_or(text.len(), |length| start + length)
 }
 
+/// Where the run of ASCII from `start` on ends.
+fn ascii_end(text: &str, start: usize) -> usize {
+    /// So many bytes are looked at together, once as many were ASCII one by one: most runs in other scripts are short.
+    const TOGETHER: usize = 64;
+    let near = text.len().min(start + TOGETHER);
+    let end = text.as_bytes()[start..near].iter().position(|byte| !byte.is_ascii()).map_or(near, |at| start + at);
+    if end < near {
+        return end;
+    }
+    let blocks = text.as_bytes()[end..].chunks(TOGETHER).take_while(|block| block.is_ascii());
+    run_end(text, end + blocks.map(<[u8]>::len).sum::<usize>(), |byte| byte.is_ascii())
+}
+
 /// Each character of the rest of the text, with where it ends; runs of ASCII are kept if `ascii` is.
 fn each(edit: &mut Edit, ascii: bool, mut one: impl FnMut(&mut Edit, char, usize)) {
     let text = edit.old();
     while edit.at() < text.len() {
         let start = edit.at();
         if ascii {
-            edit.keep(run_end(text, start, |byte| byte.is_ascii()));
+            edit.keep(ascii_end(text, start));
         }
         let mut at = edit.at();
         for character in text[at..].chars() {
@@ -35,8 +48,10 @@ pub(super) fn lowercase(edit: &mut Edit) {
     let text = edit.old();
     while edit.at() < text.len() {
         let start = edit.at();
-        let end = run_end(text, start, |byte| byte.is_ascii());
-        if text.as_bytes()[start..end].iter().any(u8::is_ascii_uppercase) {
+        let end = ascii_end(text, start);
+        // Without an early end in a block, many bytes are compared at once.
+        let has_capitals = |block: &[u8]| block.iter().fold(false, |any, byte| any | byte.is_ascii_uppercase());
+        if text.as_bytes()[start..end].chunks(1024).any(has_capitals) {
             edit.keep_lowered(end);
         } else {
             edit.keep(end);
