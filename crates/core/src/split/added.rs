@@ -1,8 +1,10 @@
 //! Added tokens: matched before everything else, leftmost-longest, by one automaton.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
+use aho_corasick::packed::Searcher;
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind, Span};
 
 use rustc_hash::FxHashSet;
 
@@ -43,6 +45,9 @@ pub struct Found {
 pub struct Matcher {
     tokens: Vec<AddedToken>,
     automaton: AhoCorasick,
+    /// Finds the first two bytes of tokens in many places at a time, where the automaton takes one byte after the other; None
+    /// where it is as fast, and where a token has one byte alone.
+    begin: Option<Searcher>,
     /// The tokens as they are spelled, sorted.
     spelled: Vec<String>,
     /// Whether one of them starts with this byte.
@@ -157,9 +162,13 @@ impl Matcher {
         let mut spelled: Vec<String> = tokens.iter().map(|token| spelled(&token.content)).collect::<Result<_>>()?;
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::LeftmostLongest);
+        let mut begin = None;
         if begins_often(&spelled) {
             // A prefilter for first bytes would stop everywhere; a table takes one step a byte.
             builder.prefilter(false).kind(Some(AhoCorasickKind::DFA));
+            let firsts: Option<BTreeSet<&[u8; 2]>> =
+                spelled.iter().map(|token| token.as_bytes().first_chunk()).collect();
+            begin = firsts.and_then(Searcher::new);
         }
         let automaton = builder
             .build(&spelled)
@@ -177,7 +186,7 @@ impl Matcher {
         }
         let (runs, meets) = (Runs::all(&spelled), Meets::new(&spelled));
         let minds_context = tokens.iter().any(|token| token.single_word || token.lstrip || token.rstrip);
-        Ok(Some(Self { tokens, automaton, spelled, starts, pairs, runs, minds_context, meets }))
+        Ok(Some(Self { tokens, automaton, begin, spelled, starts, pairs, runs, minds_context, meets }))
     }
 
     /// The token with this number.
@@ -283,12 +292,30 @@ impl Matcher {
 
     /// The tokens in `text`, in order, none overlapping another.
     pub fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
-        let mut last_end = 0;
-        self.automaton.find_iter(text).filter_map(move |found| {
+        let (mut at, mut last_end) = (0, 0);
+        let all = std::iter::from_fn(move || {
+            let found = self.longest_from(text, at)?;
+            at = found.end();
+            Some(found)
+        });
+        all.filter_map(move |found| {
             let found = self.taken(text, &found, last_end)?;
             last_end = found.end;
             Some(found)
         })
+    }
+
+    /// The longest of the leftmost tokens in a text from a place on, as they are spelled.
+    fn longest_from(&self, text: &str, mut at: usize) -> Option<Match> {
+        let Some(begin) = &self.begin else { return self.automaton.find(Input::new(text).span(at..text.len())) };
+        loop {
+            let start = begin.find_in(text, Span::from(at..text.len()))?.start();
+            let length = self.longest_at(&text.as_bytes()[start..]);
+            if length > 0 {
+                return self.automaton.find(Input::new(text).span(start..start + length));
+            }
+            at = start + 1;
+        }
     }
 
     /// As [`Matcher::find`], with only those tokens at those places that `admits` accepts. Time: linear, but
@@ -301,7 +328,7 @@ impl Matcher {
         let (mut at, mut last_end) = (0, 0);
         std::iter::from_fn(move || {
             loop {
-                let longest = self.automaton.find(Input::new(text).span(at..text.len()))?;
+                let longest = self.longest_from(text, at)?;
                 let start = longest.start();
                 let shorter = |found: &Match| {
                     let found = self.automaton.find(Input::new(text).span(start..found.end() - 1));
@@ -365,6 +392,36 @@ mod tests {
     #[test]
     fn the_longest_of_the_leftmost_wins() {
         assert_eq!(found(vec![token("<a"), token("<a>"), token("a>b")], "x<a>b<a"), ["<a>", "<a"]);
+    }
+
+    #[test]
+    fn tokens_that_begin_as_words_do_are_found_many_places_at_a_time() {
+        for all in [&["  ", "    ", "\n\n", " \n", "aa", "  a"][..], &["  a", " \n", "\n\na", "aab"]] {
+            let tokens = all.iter().copied().map(token).collect();
+            let matcher = Matcher::new(tokens, |content| Ok(content.to_owned())).unwrap().unwrap();
+            assert_eq!(matcher.begin.is_some(), Searcher::new(["ab"]).is_some());
+            for number in 0..4_u32.pow(7) {
+                let letter = |at| [' ', '\n', 'a', 'b'][(number / 4_u32.pow(at) % 4) as usize];
+                is_found(&matcher, all, &(0..7).map(letter).collect::<String>(), number as usize % 70);
+            }
+        }
+    }
+
+    /// All tokens of a text are found, with other text around it of which so many letters are on one side.
+    fn is_found(matcher: &Matcher, all: &[&str], text: &str, letters: usize) {
+        let (mut expected, mut at) = (Vec::new(), 0);
+        while at < text.len() {
+            let longest = all.iter().filter(|token| text[at..].starts_with(**token)).map(|token| token.len()).max();
+            expected.extend(longest.map(|longest| at..at + longest));
+            at += longest.unwrap_or(1);
+        }
+        let filler = "c".repeat(70);
+        for (before, behind) in [("", ""), (&filler[..letters], &*filler), (&*filler, &filler[..letters])] {
+            let whole = format!("{before}{text}{behind}");
+            let found: Vec<_> = matcher.find(&whole).map(|found| found.start..found.end).collect();
+            let placed = expected.iter().map(|place| place.start + before.len()..place.end + before.len());
+            assert_eq!(found, placed.collect::<Vec<_>>(), "{whole:?}");
+        }
     }
 
     #[test]
