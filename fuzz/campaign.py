@@ -1,7 +1,8 @@
 """All sweeps and targets, counted, for as long as there is time: ``python -m fuzz.campaign --seconds 3600``.
 
-It goes on where the last run ended: `STATE` holds what was counted, and how much of each part is done. A failure ends
-the run. ``--summary`` prints the table, and ``--write`` puts it into docs/reliability.md.
+It goes on where the last run ended: `STATE` holds what was counted, and how much of each part is done; where it is not
+there, the table in docs/reliability.md does. A failure ends the run. ``--summary`` prints the table, and ``--write``
+puts it into the document.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ State = dict[str, dict[str, float]]
 
 def load(path: Path = STATE) -> State:
     """The counts so far."""
-    state: State = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    state: State = json.loads(path.read_text("utf-8")) if path.exists() else read(DOCUMENT.read_text("utf-8"))
     return {name: state.get(name, {"done": 0, "values": 0, "seconds": 0.0}) for name in PARTS}
 
 
@@ -185,6 +186,18 @@ def summary(state: State) -> str:
         f"{bp.__version__} in these runs.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def read(text: str) -> State:
+    """The counts in a text with the table of `summary`."""
+    numbers = r"\| ([\d,]+) \| [\d,]* \| ([\d,]+) \| ([\d,]+) s \|"
+    return {
+        name: {
+            column: int(number.replace(",", ""))
+            for column, number in zip(("done", "values", "seconds"), row, strict=True)
+        }
+        for name, *row in re.findall(rf"^\| (.+?) {numbers}$", text, re.MULTILINE)
+    }
 
 
 def write(state: State) -> None:

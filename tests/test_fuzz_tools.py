@@ -118,6 +118,7 @@ def test_a_campaign_goes_on_where_it_ended_until_it_is_complete(tmp_path: Path) 
 
     name = next(name for name, part in campaign.PARTS.items() if part.wanted == 200)
     parts, path = {name: campaign.Part(6, share)}, tmp_path / "campaign.json"
+    path.write_text("{}")
     campaign.go_on(0.0, path=path, parts=parts)
     assert shares == []
     for _ in range(2):
@@ -134,3 +135,9 @@ def test_a_campaign_goes_on_where_it_ended_until_it_is_complete(tmp_path: Path) 
     with pytest.raises(AssertionError, match="a wrong id"):
         campaign.go_on(60, path=path, parts={name: campaign.Part(None, failing)})
     assert campaign.load(path) == state
+
+
+def test_without_a_file_a_campaign_goes_on_from_its_table(tmp_path: Path) -> None:
+    state = campaign.load(tmp_path / "there is none")
+    assert state["kills of a process that saves"]["done"] == 3000
+    assert campaign.read(campaign.summary(state)) == state

@@ -383,7 +383,7 @@ impl<'a> Cursor<'a> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use super::{Groups, Side, groups, position};
+    use super::{Groups, Side, WINDOW, groups, position};
 
     fn grouped(a: &[[i64; 2]], b: &[[i64; 2]]) -> Groups {
         let [of_a, of_b] = [a, b].map(|side| [0, position(side.len())]);
@@ -413,6 +413,54 @@ mod tests {
         // A chain of overlaps is one group.
         let found = grouped(&[[0, 2], [2, 4], [4, 6]], &[[0, 3], [3, 6]]);
         assert_eq!((found.a, found.b, found.places), (vec![0, 3], vec![0, 2], vec![[0, 6]]));
+    }
+
+    /// Lengths that add up to `size`, up to `most` each, and empty ones in front of others.
+    fn cut(random: &mut impl FnMut(usize) -> usize, mut size: usize, most: usize) -> Vec<u8> {
+        let mut lengths = Vec::new();
+        while size > 0 {
+            lengths.extend(std::iter::repeat_n(0, random(40).saturating_sub(37)));
+            let length = 1 + random(most.min(size));
+            lengths.push(u8::try_from(length).unwrap());
+            size -= length;
+        }
+        lengths
+    }
+
+    #[test]
+    fn windows_are_grouped_as_one_by_one() {
+        let mut seed = 26_u64;
+        let mut random = |below: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % below
+        };
+        for size in (0..400).chain([WINDOW - 1, WINDOW, WINDOW + 1, 2 * WINDOW, 3 * WINDOW + 700]) {
+            let sides = [1, 3, 9, 254].map(|most| cut(&mut random, size, most));
+            for (a, b) in sides.iter().flat_map(|a| sides.iter().map(move |b| (a, b))) {
+                let offsets = [a, b].map(|side| [0, position(side.len())]);
+                let places = [a, b].map(|side| {
+                    let ends = side.iter().scan(0, |end, &length| {
+                        *end += i64::from(length);
+                        Some(*end)
+                    });
+                    let mut places: Vec<[i64; 2]> =
+                        ends.zip(side).map(|(end, &length)| [end - i64::from(length), end]).collect();
+                    // An empty token has the place of the one behind it.
+                    for at in (1..places.len()).rev().filter(|&at| side[at - 1] == 0) {
+                        places[at - 1] = places[at];
+                    }
+                    places
+                });
+                let by_lengths =
+                    |side: usize| Side { offsets: &offsets[side], covers: &[true], lengths: [a, b][side], places: &[] };
+                let by_places = |side: usize| Side { covers: &[false], places: &places[side], ..by_lengths(side) };
+                assert_eq!(
+                    groups(by_lengths(0), by_lengths(1)).unwrap(),
+                    groups(by_places(0), by_places(1)).unwrap(),
+                    "{a:?} {b:?}"
+                );
+            }
+        }
     }
 
     #[test]
