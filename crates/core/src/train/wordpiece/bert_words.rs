@@ -11,19 +11,20 @@ use crate::error::Result;
 use crate::normalize::categories::{PUNCT, categories};
 use crate::normalize::{Bert, Normalizer};
 use crate::train::counts::PieceCounts;
-use crate::train::overflow;
 use crate::train::piece_words::for_each_piece;
+use crate::train::{Progress, overflow};
 
 /// Distinct words and how often they occur.
 pub(super) type Counted = FxHashMap<Box<str>, u64>;
 
 /// The words of all pieces.
-pub(super) fn words(counts: &PieceCounts, bert: Option<Bert>) -> Result<Counted> {
+pub(super) fn words(counts: &PieceCounts, bert: Option<Bert>, progress: &Progress) -> Result<Counted> {
     let mut words = Counted::default();
     let normalizer = bert.map(Normalizer::Bert);
     let categories = categories();
     let is_punctuation = |&(_, character): &(usize, char)| categories.of(character) & PUNCT != 0;
     for_each_piece(counts, |piece, count| {
+        progress.check()?;
         let mut add = |word: &str| {
             if let Some(total) = words.get_mut(word) {
                 *total = total.checked_add(count).ok_or_else(overflow)?;
@@ -61,10 +62,10 @@ mod tests {
         let counts = PieceCounts::of(pieces.map(|(piece, count)| (piece.as_bytes(), count))).unwrap();
         let expected = [("cafe", 5), ("!", 2), ("a", 1), ("\u{4E00}", 1), ("b", 1), ("xy", 4), ("-", 2)];
         let expected: Counted = expected.into_iter().map(|(word, count)| (word.into(), count)).collect();
-        assert_eq!(words(&counts, Some(bert)).unwrap(), expected);
+        assert_eq!(words(&counts, Some(bert), &Progress::default()).unwrap(), expected);
         let kept = Bert { clean_text: false, handle_chinese_chars: false, strip_accents: None, lowercase: false };
         let expected = [("Caf\u{E9}", 2), ("!", 2), ("a\u{4E00}b", 1), ("cafe", 3), ("-", 2)];
-        let found = words(&counts, Some(kept)).unwrap();
+        let found = words(&counts, Some(kept), &Progress::default()).unwrap();
         assert!(expected.iter().all(|&(word, count)| found[word] == count), "{found:?}");
     }
 }

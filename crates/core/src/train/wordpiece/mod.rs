@@ -25,6 +25,9 @@ mod bert_words;
 
 use self::bert_words::Counted;
 
+/// So many positions of words, and it is asked whether training is to stop.
+const POSITIONS_TO_LISTEN: usize = 1 << 12;
+
 /// The most memory for a distinct piece, and for each of its characters.
 const BYTES_OF_A_PIECE: u64 = 200;
 const BYTES_OF_A_CHARACTER: u64 = 60;
@@ -105,9 +108,9 @@ pub struct Settings {
 /// ```
 pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> Result<Vec<String>> {
     counts.probe(BYTES_OF_A_PIECE, BYTES_OF_A_CHARACTER)?;
-    let words = bert_words::words(counts, settings.bert)?;
-    progress.check()?;
+    let words = bert_words::words(counts, settings.bert, progress)?;
     let alphabet = alphabet(&words, settings)?;
+    progress.check()?;
     let mut tokens = Tokens::new(&settings.prefix);
     for token in &settings.special_tokens {
         tokens.id(token.clone())?;
@@ -117,6 +120,7 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> 
         starts.insert(character, tokens.id(character.to_string())?);
     }
     let continuing = continuing(&words, &starts, &mut tokens)?;
+    progress.check()?;
     let needed = tokens.texts.len();
     if needed > settings.vocab_size {
         let what = format!(
@@ -137,9 +141,10 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> 
             ids.get(&character).copied()
         });
         spelled.push(known, count)?;
+        progress.check()?;
     }
     drop(words);
-    let mut merging = Merging::new(spelled, tokens.texts.len(), settings)?;
+    let mut merging = Merging::new(spelled, tokens.texts.len(), settings, progress)?;
     while tokens.texts.len() < settings.vocab_size {
         let Some(pair) = merging.best() else { break };
         let (left, right) = merging.pairs[pair as usize].ids;
@@ -322,7 +327,7 @@ struct Merging {
 }
 
 impl Merging {
-    fn new(words: Spelled, tokens: usize, settings: &Settings) -> Result<Self> {
+    fn new(words: Spelled, tokens: usize, settings: &Settings, progress: &Progress) -> Result<Self> {
         let mut merging = Self {
             score: settings.score,
             min_frequency: settings.min_frequency.max(1),
@@ -336,6 +341,9 @@ impl Merging {
         };
         let mut total = 0_u64;
         for (position, (&token, &word)) in words.tokens.iter().zip(&words.word).enumerate() {
+            if position.is_multiple_of(POSITIONS_TO_LISTEN) {
+                progress.check()?;
+            }
             let count = words.counts[word as usize];
             // No sum of counts can be more than this one.
             total = total.checked_add(count).ok_or_else(overflow)?;
