@@ -1,4 +1,6 @@
 //! The alignment of two tokenizations of one text: the finest groups of tokens that cover the same text.
+//!
+//! Long because tokens side by side and tokens anywhere are grouped in two ways, and a fifth of it is tests.
 
 use crate::error::Result;
 use crate::memory::{self, Room};
@@ -99,10 +101,11 @@ fn sum(lengths: &[u8]) -> i64 {
 ///
 /// # Errors
 /// `Memory`.
+// As for `lengths`.
 #[inline(never)]
 pub fn groups(a: Side, b: Side) -> Result<Groups> {
     let texts = a.covers.len();
-    let mut found = Groups::default();
+    let (mut found, mut window) = (Groups::default(), Window::new());
     let most = number(a.offsets[texts].max(b.offsets[texts]));
     found.rows.room(texts + 1)?;
     found.room(most + 1)?;
@@ -115,7 +118,7 @@ pub fn groups(a: Side, b: Side) -> Result<Groups> {
         {
             // Texts before it may have had more groups than tokens of either.
             found.room(lengths_a.len().min(lengths_b.len()))?;
-            group_lengths(lengths_a, lengths_b, &mut found)?;
+            window.group(lengths_a, lengths_b, &mut found)?;
             continue;
         }
         group(Cursor::new(a, text), Cursor::new(b, text), &mut found)?;
@@ -158,7 +161,7 @@ const WINDOW: usize = 2048;
 /// So many places of a window are compared at once.
 const AT_ONCE: usize = 64;
 
-/// The ends of one side's tokens in a window of a text.
+/// The tokens of one side of a text, taken window by window.
 struct Ends<'a> {
     /// The tokens that end behind the windows so far, none of them empty.
     lengths: &'a [u8],
@@ -166,75 +169,82 @@ struct Ends<'a> {
     end: isize,
     /// The number of the last token before the window.
     last: i64,
-    /// At each place of the window, the number of the token whose last byte it is, from 1 on; 0 where there is none.
-    numbers: [u16; WINDOW],
     /// The number of tokens that end in the window.
     ended: u16,
 }
 
-impl<'a> Ends<'a> {
-    fn new(lengths: &'a [u8], last: i64) -> Self {
-        Self { lengths, end: 0, last, numbers: [0; WINDOW], ended: 0 }
-    }
-
-    /// Takes the tokens that end in the next window.
+impl Ends<'_> {
+    /// Takes the tokens that end in the next window, and numbers them from 1 on in `numbers`: at each place, the one whose last
+    /// byte it is; 0 where there is none.
     #[inline]
-    fn next_window(&mut self) {
+    fn next_window(&mut self, numbers: &mut [u16]) {
         self.last += i64::from(self.ended);
-        self.numbers.fill(0);
+        numbers.fill(0);
         // Not in the fields, which the loop would read and write for each token.
         let (mut end, mut ended) = (self.end, 0);
         for &length in self.lengths {
             let next = end + isize::from(length);
-            let Some(number) = self.numbers.get_mut((next - 1).cast_unsigned()) else { break };
+            let Some(number) = numbers.get_mut((next - 1).cast_unsigned()) else { break };
             (end, ended) = (next, ended + 1);
             *number = ended;
         }
         self.lengths = &self.lengths[usize::from(ended)..];
         (self.end, self.ended) = (end - WINDOW.cast_signed(), ended);
     }
-
-    /// The number of the token that ends at a place of the window among all tokens.
-    #[inline]
-    fn number(&self, place: u16) -> i64 {
-        self.last + i64::from(self.numbers[usize::from(place) % WINDOW])
-    }
 }
 
-/// Adds the groups of one text from lengths of the same sum: groups end where tokens of both sides do. As many groups as the
-/// shorter side has tokens have room.
-fn group_lengths(a: &[u8], b: &[u8], found: &mut Groups) -> Result<()> {
-    let (mut start, mut window, first) = (0, 0, found.places.len());
-    let (not_empty_a, not_empty_b) = (NotEmpty::new(a)?, NotEmpty::new(b)?);
-    let mut a = Ends::new(not_empty_a.lengths(a), found.a[first]);
-    let mut b = Ends::new(not_empty_b.lengths(b), found.b[first]);
-    let mut common = [0_u16; WINDOW];
-    while !a.lengths.is_empty() {
-        a.next_window();
-        b.next_window();
-        let mut count = 0;
-        let numbers = a.numbers.as_chunks().0.iter().zip(b.numbers.as_chunks().0);
-        for (at, (numbers_a, numbers_b)) in (0_u16..).step_by(AT_ONCE).zip(numbers) {
-            let mut bits = common_bits(numbers_a, numbers_b);
-            while bits != 0 {
-                common[count] = at + bits.trailing_zeros() as u16;
-                count += 1;
-                bits &= bits - 1;
-            }
-        }
-        let common = &common[..count];
-        found.a.extend(common.iter().map(|&place| a.number(place)));
-        found.b.extend(common.iter().map(|&place| b.number(place)));
-        found.places.extend(common.iter().map(|&place| {
-            let place = [start, window + i64::from(place) + 1];
-            start = place[1];
-            place
-        }));
-        window += position(WINDOW);
+/// What is known of the places of a window, for one text after the other.
+struct Window {
+    /// The numbers of the tokens that end there.
+    a: [u16; WINDOW],
+    b: [u16; WINDOW],
+    /// Where tokens of both sides end, in order.
+    common: [u16; WINDOW],
+}
+
+impl Window {
+    fn new() -> Self {
+        Self { a: [0; WINDOW], b: [0; WINDOW], common: [0; WINDOW] }
     }
-    not_empty_a.count_empty(&mut found.a[first..]);
-    not_empty_b.count_empty(&mut found.b[first..]);
-    Ok(())
+
+    /// Adds the groups of one text from lengths of the same sum: groups end where tokens of both sides do. As many groups as
+    /// the shorter side has tokens have room.
+    fn group(&mut self, a: &[u8], b: &[u8], found: &mut Groups) -> Result<()> {
+        let (mut start, mut window, first) = (0, 0, found.places.len());
+        let (not_empty_a, not_empty_b) = (NotEmpty::new(a)?, NotEmpty::new(b)?);
+        let size = number(sum(a));
+        let mut a = Ends { lengths: not_empty_a.lengths(a), end: 0, last: found.a[first], ended: 0 };
+        let mut b = Ends { lengths: not_empty_b.lengths(b), end: 0, last: found.b[first], ended: 0 };
+        while window < size {
+            // A short text has a short window.
+            let places = (size - window).min(WINDOW).next_multiple_of(AT_ONCE);
+            a.next_window(&mut self.a[..places]);
+            b.next_window(&mut self.b[..places]);
+            let mut count = 0;
+            let numbers = self.a[..places].as_chunks().0.iter().zip(self.b[..places].as_chunks().0);
+            for (at, (numbers_a, numbers_b)) in (0_u16..).step_by(AT_ONCE).zip(numbers) {
+                let mut bits = common_bits(numbers_a, numbers_b);
+                while bits != 0 {
+                    self.common[count] = at + bits.trailing_zeros() as u16;
+                    count += 1;
+                    bits &= bits - 1;
+                }
+            }
+            let common = &self.common[..count];
+            let number = |numbers: &[u16; WINDOW], place: u16| i64::from(numbers[usize::from(place) % WINDOW]);
+            found.a.extend(common.iter().map(|&place| a.last + number(&self.a, place)));
+            found.b.extend(common.iter().map(|&place| b.last + number(&self.b, place)));
+            found.places.extend(common.iter().map(|&place| {
+                let place = [start, position(window) + i64::from(place) + 1];
+                start = place[1];
+                place
+            }));
+            window += WINDOW;
+        }
+        not_empty_a.count_empty(&mut found.a[first..]);
+        not_empty_b.count_empty(&mut found.b[first..]);
+        Ok(())
+    }
 }
 
 /// The places at which both have a number.

@@ -44,7 +44,7 @@ fn halves(data: &[u8]) -> Option<(&str, &str)> {
     std::str::from_utf8(data).ok()?.split_once('\0')
 }
 
-/// What many inputs share, and takes longer to make than to use.
+/// Values that many inputs share, by the bytes they are made of: to make one can take longer than to use it.
 type Seen<T> = Mutex<HashMap<Vec<u8>, T>>;
 
 fn known<T: Clone>(seen: &Seen<T>, key: &[u8], make: impl FnOnce() -> T) -> T {

@@ -1,4 +1,7 @@
-//! Added tokens: matched before everything else, leftmost-longest, by one automaton.
+//! Added tokens: matched before everything else, leftmost-longest, by one automaton, behind a search for what they begin with
+//! where that is faster.
+//!
+//! Long because places, runs and neighbours of tokens are all looked up by how they are spelled, and a fifth of it is tests.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -4,6 +4,8 @@
 //! white space. [`Family::of`] reads the parameters out of a pattern's alternatives, whatever its name or spelling, by
 //! comparing the ASCII characters that each part takes; a pattern with any other part has none, and is run one character
 //! at a time. [`Family::starts`] finds the pieces of 64 bytes at once.
+//!
+//! Long because what is read out of a pattern and what is done with it belong together, parameter by parameter.
 
 use std::collections::BTreeSet;
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// What is put into inputs: what formats write, letters of few scripts, marks, and characters of four bytes.
+/// Texts that are put into inputs: signs of the formats, letters of few scripts, marks, and characters of four bytes.
 const PUT: [&str; 44] = [
     "\0", "\n", "\r\n", " ", "  ", "\t", "\"", "\\", "{", "}", "[", "]", ":", ",", "'", "'s", "a", "b", "A", "Z", "0",
     "1", "256", "-", ".", "e", "é", "ß", "İ", "日", "本", "の", "한", "ा", "\u{301}", "\u{200D}", "\u{FE0F}", "\u{85}",
@@ -21,6 +21,7 @@ const PUT: [&str; 44] = [
 /// So many mutations of an input in turn differ behind one place: what a target makes of the beginning is made once.
 const MUTATIONS: u64 = 256;
 
+/// An input that takes longer is a failure.
 const HANG: Duration = Duration::from_secs(10);
 
 /// Random numbers: `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
