@@ -111,6 +111,9 @@ def trainings(text: str) -> Calls:
     return {
         "train": lambda: bp.train(iter([text]), vocab_size=260, split="gpt2").fingerprint,
         "train on many words": lambda: bp.train(iter(words), vocab_size=300, split="gpt2").fingerprint,
+        "train for parity": lambda: (
+            bp.train({"a": iter(words[::2]), "b": iter([text])}, vocab_size=300, objective="parity").fingerprint
+        ),
         "train on one piece": lambda: bp.train(iter([text]), vocab_size=262, split="none").fingerprint,
         "train_wordpiece": lambda: bp.train_wordpiece(iter(words), vocab_size=60).fingerprint,
         "train_unigram": lambda: bp.train_unigram(iter(words), vocab_size=80).fingerprint,

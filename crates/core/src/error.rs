@@ -1,5 +1,6 @@
 //! One error type: the fault, its place and a remedy.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
@@ -39,8 +40,10 @@ impl Kind {
 }
 
 /// A fault, as large as a pointer: results that nearly always are good ones stay in registers.
+///
+/// None is that of memory, whose details are not allocated: there may be no room for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(Box<Details>);
+pub struct Error(Option<Box<Details>>);
 
 /// The fault, its place as far as it is known, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,9 +51,9 @@ pub struct Details {
     /// Which contract was broken.
     pub kind: Kind,
     /// The fault, in one clause.
-    pub what: String,
+    pub what: Cow<'static, str>,
     /// The remedy; may be empty.
-    pub remedy: String,
+    pub remedy: Cow<'static, str>,
     /// The same in the words of the command line, where `remedy` names a call or an option of one.
     pub cli_remedy: Option<String>,
     /// Position in the input text, in bytes of UTF-8.
@@ -63,34 +66,37 @@ pub struct Details {
     pub line: Option<usize>,
 }
 
+static NO_MEMORY: Details = Details::new(
+    Kind::Memory,
+    Cow::Borrowed("there is not enough memory"),
+    Cow::Borrowed("pass less at once, or use fewer threads"),
+);
+
+impl Details {
+    const fn new(kind: Kind, what: Cow<'static, str>, remedy: Cow<'static, str>) -> Self {
+        Self { kind, what, remedy, cli_remedy: None, byte: None, character: None, row: None, line: None }
+    }
+}
+
 impl Deref for Error {
     type Target = Details;
 
     fn deref(&self) -> &Details {
-        &self.0
+        self.0.as_deref().unwrap_or(&NO_MEMORY)
     }
 }
 
 impl DerefMut for Error {
     fn deref_mut(&mut self) -> &mut Details {
-        &mut self.0
+        self.0.get_or_insert_with(|| Box::new(NO_MEMORY.clone()))
     }
 }
 
 impl Error {
     /// An error of `kind` with no place and no remedy yet.
     #[cold]
-    pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self(Box::new(Details {
-            kind,
-            what: what.into(),
-            remedy: String::new(),
-            cli_remedy: None,
-            byte: None,
-            character: None,
-            row: None,
-            line: None,
-        }))
+    pub fn new(kind: Kind, what: impl Into<Cow<'static, str>>) -> Self {
+        Self(Some(Box::new(Details::new(kind, what.into(), "".into()))))
     }
 
     /// The same error after a change.
@@ -113,7 +119,7 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn memory() -> Self {
-        Self::new(Kind::Memory, "there is not enough memory").remedy("pass less at once, or use fewer threads")
+        Self(None)
     }
 
     /// The error of a piece whose places do not fit into 32 bits, placed at its start.
@@ -123,7 +129,7 @@ impl Error {
 
     /// The same error with a remedy.
     #[must_use]
-    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub fn remedy(mut self, remedy: impl Into<Cow<'static, str>>) -> Self {
         self.remedy = remedy.into();
         self
     }

@@ -4,6 +4,8 @@
 //! allocator that has nothing left gives back to the system ([`spend`]). Work that [`crate::interrupt::check`]s then ends with an
 //! error, unless the reserve can be had again.
 
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -77,6 +79,34 @@ pub trait Room {
 impl<T> Room for Vec<T> {
     #[inline]
     fn room(&mut self, more: usize) -> Result<()> {
+        if self.capacity() - self.len() >= more { Ok(()) } else { grow(self, more) }
+    }
+}
+
+/// Out of the loops that append: what it does would be in each of them.
+#[cold]
+#[inline(never)]
+fn grow<T>(all: &mut Vec<T>, more: usize) -> Result<()> {
+    all.try_reserve(more).map_err(|_| Error::memory())
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> Room for HashMap<K, V, S> {
+    #[inline]
+    fn room(&mut self, more: usize) -> Result<()> {
+        self.try_reserve(more).map_err(|_| Error::memory())
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> Room for hashbrown::HashMap<K, V, S> {
+    #[inline]
+    fn room(&mut self, more: usize) -> Result<()> {
+        self.try_reserve(more).map_err(|_| Error::memory())
+    }
+}
+
+impl<T: Ord> Room for BinaryHeap<T> {
+    #[inline]
+    fn room(&mut self, more: usize) -> Result<()> {
         self.try_reserve(more).map_err(|_| Error::memory())
     }
 }
@@ -98,14 +128,57 @@ impl Room for String {
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn collect<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
-    let (items, mut all) = (items.into_iter(), Vec::new());
-    all.room(items.size_hint().0)?;
-    for item in items {
-        if all.len() == all.capacity() {
-            all.room(1)?;
-        }
+    let mut all = Vec::new();
+    extend(&mut all, items)?;
+    Ok(all)
+}
+
+/// Appends all items.
+///
+/// # Errors
+/// `Memory`; then it holds those that there was room for.
+///
+/// ```
+/// let mut all = vec![0];
+/// bytepair_core::memory::extend(&mut all, 1..4)?;
+/// assert_eq!(all, [0, 1, 2, 3]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub fn extend<T>(all: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Result<()> {
+    let mut items = items.into_iter();
+    while let Some(item) = items.next() {
+        all.room(items.size_hint().0.saturating_add(1))?;
         all.push(item);
+        // Within the room, so that it does not allocate; in one loop where the length is known.
+        let room = all.capacity() - all.len();
+        all.extend(items.by_ref().take(room));
     }
+    Ok(())
+}
+
+/// Appends an item.
+///
+/// # Errors
+/// `Memory`.
+///
+/// ```
+/// let mut all = vec![0];
+/// bytepair_core::memory::push(&mut all, 1)?;
+/// assert_eq!(all, [0, 1]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+#[inline]
+pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
+    all.room(1)?;
+    all.push(item);
+    Ok(())
+}
+
+/// So many copies of an item.
+pub(crate) fn filled<T: Clone>(item: T, count: usize) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    all.room(count)?;
+    all.resize(count, item);
     Ok(all)
 }
 
@@ -137,5 +210,10 @@ mod tests {
         assert!(Vec::<u64>::new().room(usize::MAX / 8).is_err());
         assert!(String::new().room(isize::MAX.unsigned_abs()).is_err());
         assert_eq!(copy("low"), Ok("low".to_owned()));
+        assert!(filled(0_u64, usize::MAX / 8).is_err());
+        assert_eq!(filled('a', 2), Ok(vec!['a', 'a']));
+        let mut map = HashMap::<u64, u64>::new();
+        assert!(map.room(usize::MAX / 8).is_err());
+        assert!(map.room(10).is_ok() && map.capacity() >= 10);
     }
 }

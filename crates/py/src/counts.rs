@@ -6,20 +6,21 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytepair_core::memory::Room;
+use bytepair_core::memory::{self, Room};
 use bytepair_core::normalize::Normalizer;
 use bytepair_core::segment::{Segmenter, Steps};
 use bytepair_core::split::Pattern;
 use bytepair_core::split::added::AddedToken;
-use bytepair_core::train::{self, Counter, Progress, Row};
+use bytepair_core::train::{self, Counter, Progress, Row, Sorted};
 use bytepair_core::{Error, Kind, Result, utf8};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator};
+use pyo3::types::{PyBytes, PyIterator, PyList};
 
 use crate::busy::alone;
 use crate::errors::{collect, in_row, raise};
+use crate::lists::{bytes, list};
 use crate::options::{OnInvalid, Threads};
 use crate::stages::parsed;
 use crate::strings::{Name, Names, OwnedName};
@@ -369,6 +370,32 @@ pub(crate) struct PieceCounts {
     pub(crate) inner: train::PieceCounts,
 }
 
+/// Some rows, column by column; a piece ends where the next one begins, at one of the offsets.
+#[derive(Default)]
+struct Columns {
+    data: Vec<u8>,
+    offsets: Vec<i64>,
+    groups: Vec<u16>,
+    counts: Vec<u64>,
+    firsts: Vec<u64>,
+}
+
+impl Columns {
+    /// The next rows, at most so many.
+    fn of(sorted: &mut Sorted, most: usize) -> Result<Self> {
+        let mut columns = Self { offsets: vec![0], ..Self::default() };
+        while columns.counts.len() < most && columns.data.len() < COLUMN_BYTES {
+            let Some(row) = sorted.next()? else { break };
+            memory::extend(&mut columns.data, row.piece.iter().copied())?;
+            memory::push(&mut columns.offsets, columns.data.len().cast_signed() as i64)?;
+            memory::push(&mut columns.groups, row.group)?;
+            memory::push(&mut columns.counts, row.count)?;
+            memory::push(&mut columns.firsts, row.first)?;
+        }
+        Ok(columns)
+    }
+}
+
 /// Piece, group, count and position of the first occurrence.
 type PyRow<'py> = (Bound<'py, PyBytes>, u16, u64, u64);
 
@@ -402,16 +429,8 @@ impl PieceCounts {
     fn columns(&self, py: Python<'_>, take: &Bound<'_, PyAny>, rows: usize) -> PyResult<()> {
         let mut sorted = self.inner.sorted().map_err(|error| raise(py, error))?;
         loop {
-            let (mut data, mut offsets) = (Vec::new(), vec![0_i64]);
-            let (mut groups, mut counts, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
-            while counts.len() < rows && data.len() < COLUMN_BYTES {
-                let Some(row) = sorted.next().map_err(|error| raise(py, error))? else { break };
-                data.extend_from_slice(row.piece);
-                offsets.push(data.len().cast_signed() as i64);
-                groups.push(row.group);
-                counts.push(row.count);
-                firsts.push(row.first);
-            }
+            let Columns { data, offsets, groups, counts, firsts } =
+                Columns::of(&mut sorted, rows).map_err(|error| raise(py, error))?;
             if counts.is_empty() {
                 return Ok(());
             }
@@ -431,11 +450,11 @@ impl PieceCounts {
         watched(py, None, |progress| train::token_uses(&tokenizer.get().inner, &self.inner, progress))
     }
 
-    /// All rows in order of first occurrence.
-    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<PyRow<'py>>> {
+    /// All rows in order of first occurrence: piece, group, count and position of the first occurrence.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let counts = self.inner.in_memory().map_err(|error| raise(py, error))?;
-        let rows = counts.in_order().into_iter();
-        Ok(rows.map(|row| (PyBytes::new(py, row.piece), row.group, row.count, row.first)).collect())
+        let rows = counts.in_order().map_err(|error| raise(py, error))?;
+        list(py, rows, |row| (bytes(py, row.piece)?, row.group, row.count, row.first).into_pyobject(py))
     }
 
     /// The rows with the highest counts; ties go to the first in order of pieces and groups.

@@ -61,6 +61,6 @@ fn number(text: &str) -> Result<usize> {
     text.parse().map_err(|_| wrong(format!("{text:?} is not a number")))
 }
 
-fn wrong(what: impl Into<String>) -> Error {
+fn wrong(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(Kind::Format, what).remedy("see the head of crates/core/examples/count/main.rs")
 }

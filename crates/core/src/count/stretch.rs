@@ -11,6 +11,7 @@ use crate::cache::part_counts::LONGEST;
 use crate::count::counter::{As, Counter};
 use crate::count::run::Run;
 use crate::error::Result;
+use crate::interrupt;
 use crate::utf8::boundary;
 
 /// In a stretch of which nothing but counts is known, as many characters more are tried behind a place that fits.
@@ -141,6 +142,7 @@ impl Counter<'_> {
             let (from, to) = (run.end(), boundary(text, (start + size).clamp(first, end)));
             let goes_on = run.extend(self, text, to)?;
             for place in run.counts(self, from) {
+                interrupt::check()?;
                 let (at, tokens) = place.map_err(|error| self.as_of_part(error, text, start..to, what))?;
                 if tokens <= limit && (at < end || is_open) {
                     fit = Fit { at, tokens, ..fit };

@@ -238,7 +238,7 @@ mod tests {
 
     fn fault(data: &[u8]) -> (usize, String) {
         let error = read(data).err().unwrap();
-        (error.line.unwrap(), error.what.clone())
+        (error.line.unwrap(), error.what.to_string())
     }
 
     #[test]

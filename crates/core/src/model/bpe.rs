@@ -19,6 +19,9 @@ use crate::error::Result;
 use crate::interrupt::{self, Checks};
 use crate::memory::Room;
 
+/// So many symbols of a long piece, and it is asked whether they are still wanted.
+const SYMBOLS_TO_LISTEN: usize = 1 << 10;
+
 /// Pieces of more symbols are merged by a heap.
 const SCANNED: usize = 24;
 
@@ -241,11 +244,14 @@ impl Bpe {
     fn put_out(&self, piece: &str, symbols: &[Symbol], out: &mut Vec<Token>) -> Result<()> {
         out.room(symbols.len())?;
         let (length, mut at) = (piece.len() as u64, 0_u64);
-        out.extend(symbols.iter().map(|symbol| {
-            let start = at.min(length) as u32;
-            at += u64::from(symbol.length);
-            Token { id: self.table.id(symbol.token), start, end: at.min(length) as u32 }
-        }));
+        for many in symbols.chunks(SYMBOLS_TO_LISTEN) {
+            interrupt::check()?;
+            out.extend(many.iter().map(|symbol| {
+                let start = at.min(length) as u32;
+                at += u64::from(symbol.length);
+                Token { id: self.table.id(symbol.token), start, end: at.min(length) as u32 }
+            }));
+        }
         Ok(())
     }
 }

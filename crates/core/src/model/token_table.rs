@@ -135,6 +135,6 @@ impl TokenTable {
 }
 
 /// A `Format` error.
-pub(super) fn format(what: impl Into<String>) -> Error {
+pub(super) fn format(what: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(Kind::Format, what)
 }

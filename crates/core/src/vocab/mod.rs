@@ -404,7 +404,7 @@ mod tests {
     use super::*;
 
     fn what(tokens: &[&[u8]], ids: &[u32], semantics: Semantics) -> String {
-        Vocab::new(tokens, ids, semantics).err().unwrap().what.clone()
+        Vocab::new(tokens, ids, semantics).err().unwrap().what.to_string()
     }
 
     #[test]

@@ -25,7 +25,6 @@ use crate::train::byte_pairs::alphabet::Speller;
 use crate::train::byte_pairs::pair::Pair;
 use crate::train::byte_pairs::pair::Place;
 use crate::train::byte_pairs::pairs::{Order, Shard};
-use crate::train::byte_pairs::plan::learn_bytes;
 use crate::train::byte_pairs::recount;
 use crate::train::byte_pairs::settings::{Settings, Ties};
 use crate::train::byte_pairs::site::{Site, SpelledWords, into_sites, settle};
@@ -161,13 +160,12 @@ pub(super) fn learn_tuned(
     }
     let counts = counts.in_memory()?;
     // Sorting takes one thread, and the other orders of ties do not depend on the positions of pieces.
-    let rows = if settings.ties == Ties::FirstSeen { counts.in_order() } else { counts.rows() };
+    let rows = if settings.ties == Ties::FirstSeen { counts.in_order() } else { counts.rows() }?;
+    // Collected in place, which takes no memory.
     let pieces: Vec<_> = rows.into_iter().map(|row| (row.piece, row.count)).collect();
     let taken = alphabet.taken();
     let symbols = pieces.iter().map(|(piece, _)| piece.len()).sum::<usize>();
     let threads = threads.clamp(1, (symbols / tuning.share.max(1)).max(1));
-    let bytes = learn_bytes(alphabet, pieces.len(), symbols, settings.merges, threads);
-    memory::probe(usize::try_from(bytes).unwrap_or(usize::MAX))?;
     let (speller, alphabet) = alphabet.speller(&pieces)?;
     let words = spell(&pieces, symbols.div_ceil(threads), (threads, tuning.long_from), &speller, progress)?;
     drop(pieces);
@@ -218,8 +216,9 @@ fn spell(
     let work = |done: &mut Vec<_>, portion: usize| {
         let pieces = portions[portion];
         let short = pieces.iter().map(|(piece, _)| piece.len()).filter(|&length| length < long_from).sum();
-        let mut words = SpelledWords::new(pieces.len(), short, long_from);
-        done.push((portion, speller.spell(pieces, &mut words, progress).map(|()| words)));
+        let words = SpelledWords::new(pieces.len(), short, long_from)
+            .and_then(|mut words| speller.spell(pieces, &mut words, progress).map(|()| words));
+        done.push((portion, words));
     };
     let mut words: Vec<_> = parallel::fold(portions.len(), threads, Vec::new, work).into_iter().flatten().collect();
     words.sort_unstable_by_key(|&(portion, _)| portion);
@@ -233,7 +232,7 @@ impl Trainer<'_> {
         while learned.len() < self.settings.merges {
             let chosen = match replay.get(learned.len()..).filter(|rest| !rest.is_empty()) {
                 Some(rest) => self.replayed(rest, learned.len())?,
-                None => self.chosen(self.settings.merges - learned.len()),
+                None => self.chosen(self.settings.merges - learned.len())?,
             };
             if chosen.is_empty() {
                 if !self.lower_floor() {
@@ -243,7 +242,7 @@ impl Trainer<'_> {
                 continue;
             }
             self.progress.tell_learned(&chosen);
-            learned.extend(chosen);
+            memory::extend(&mut learned, chosen)?;
             let postings = read(&self.state).batch.iter().map(|merge| merge.postings.len()).sum::<usize>();
             let shared = postings >= self.tuning.batch_postings;
             self.run(Job::Joining, workers, shared)?;
@@ -259,7 +258,7 @@ impl Trainer<'_> {
         }
         if read(&self.state).symbols.len() > recount::DENSE {
             self.run(Job::Filter, workers, true)?;
-            settle(&mut self.sites.iter().map(write).collect::<Vec<_>>());
+            settle(&mut self.sites.iter().map(write).collect::<Vec<_>>())?;
             let mut filters = self.outboxes.iter().map(|outbox| std::mem::take(&mut write(outbox).filter));
             let mut sum = filters.next().unwrap_or_default();
             for filter in filters {
@@ -317,12 +316,12 @@ impl Trainer<'_> {
             Job::Count => {
                 let counted = recount::count(&site, symbols, (filter, *floor), floor_here, self.progress)?;
                 for (pair, counts) in counted {
-                    outbox.counted[self.shard(pair)].push((pair, counts));
+                    memory::push(&mut outbox.counted[self.shard(pair)], (pair, counts))?;
                 }
             }
             _ => {
                 outbox.clear();
-                outbox.prepare(symbols);
+                outbox.prepare(symbols)?;
                 let range = site.range();
                 for merge in batch {
                     let from = merge.postings.partition_point(|&posting| posting < range.start);
@@ -343,14 +342,13 @@ impl Trainer<'_> {
                 let counted = std::mem::take(&mut write(outbox).counted[number]);
                 shard.collect(counted)?;
             }
-            shard.settle(state.floor);
+            shard.settle(state.floor)?;
         } else {
             let outboxes: Vec<_> = self.outboxes.iter().map(read).collect();
-            shard.apply(&outboxes, number, state.floor);
+            shard.apply(&outboxes, number, state.floor)?;
         }
         let order = Order { ties: self.settings.ties, symbols: &state.symbols };
-        shard.enqueue(state.floor, &order, self.first_place(&state.symbols));
-        Ok(())
+        shard.enqueue(state.floor, &order, self.first_place(&state.symbols))
     }
 
     /// Which shard a pair is in.

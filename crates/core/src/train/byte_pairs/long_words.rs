@@ -9,6 +9,7 @@
 //! symbols fewer, and as many again that are stale.
 
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 use crate::prefetch::prefetch;
 use crate::train::Progress;
 use crate::train::byte_pairs::pair::Place;
@@ -43,7 +44,7 @@ impl LongWords {
     /// Appends a word.
     ///
     /// # Errors
-    /// `Training`, if there are more than 2^31 symbols in long words; `Interrupted`.
+    /// `Training`, if there are more than 2^31 symbols in long words; `Memory`, `Interrupted`.
     pub(super) fn push(
         &mut self,
         mut symbols: impl Iterator<Item = u32>,
@@ -51,20 +52,19 @@ impl LongWords {
         progress: &Progress,
     ) -> Result<()> {
         if self.slots.is_empty() {
-            self.slots.push(BOUNDARY);
+            memory::push(&mut self.slots, BOUNDARY)?;
         }
-        self.starts.push((self.slots.len() as u32, count));
+        memory::push(&mut self.starts, (self.slots.len() as u32, count))?;
         loop {
             progress.check()?;
             let before = self.slots.len();
-            self.slots.extend(symbols.by_ref().take(1 << 20));
+            memory::extend(&mut self.slots, symbols.by_ref().take(1 << 20))?;
             if self.slots.len() >= INSIDE as usize {
                 return Err(Error::new(Kind::Training, "there are 2^31 symbols or more in long pieces")
                     .remedy("use a split pattern that makes short pieces, or less text"));
             }
             if self.slots.len() == before {
-                self.slots.push(BOUNDARY);
-                return Ok(());
+                return memory::push(&mut self.slots, BOUNDARY);
             }
         }
     }

@@ -33,25 +33,25 @@ use crate::train::byte_pairs::symbols::Joining;
 
 impl Trainer<'_> {
     /// Takes the next pairs from the queue, at most `most`; none if none is left above the floor.
-    pub(super) fn chosen(&self, most: usize) -> Vec<Learned> {
-        let taken = self.take(most, &read(&self.state));
+    pub(super) fn chosen(&self, most: usize) -> Result<Vec<Learned>> {
+        let taken = self.take(most, &read(&self.state))?;
         self.start_batch(taken.into_iter())
     }
 
-    fn take(&self, most: usize, state: &State) -> Vec<(u64, Pair)> {
+    fn take(&self, most: usize, state: &State) -> Result<Vec<(u64, Pair)>> {
         let order = Order { ties: self.settings.ties, symbols: &state.symbols };
         let first = self.first_place(&state.symbols);
         let mut shards: Vec<_> = self.shards.iter().map(lock).collect();
         let next = |shards: &mut [MutexGuard<Shard>]| {
             let mut best: Option<(Entry, usize)> = None;
             for (number, shard) in shards.iter_mut().enumerate() {
-                if let Some(entry) = shard.peek(state.floor, &order, &first)
+                if let Some(entry) = shard.peek(state.floor, &order, &first)?
                     && best.is_none_or(|(best, _)| order.before(&entry, &best))
                 {
                     best = Some((entry, number));
                 }
             }
-            best
+            Ok(best)
         };
         let mut taken: Vec<(Entry, Pair)> = Vec::new();
         let mut used: Vec<u32> = Vec::new();
@@ -59,7 +59,7 @@ impl Trainer<'_> {
         let alone = state.symbols.met_taken.load(Ordering::Relaxed);
         let most = most.min(if alone { 1 } else { self.tuning.batch });
         let rest = loop {
-            let Some((entry, number)) = next(&mut shards) else { break 0 };
+            let Some((entry, number)) = next(&mut shards)? else { break 0 };
             let [left, right] = symbols_of(entry.pair);
             let closed = used.len() < 2 * taken.len();
             if taken.len() == most || closed || used.contains(&left) || used.contains(&right) {
@@ -78,10 +78,10 @@ impl Trainer<'_> {
             && let Some((entry, pair)) = taken.pop_if(|(entry, _)| entry.count == rest)
         {
             let shard = &mut shards[self.shard(entry.pair)];
-            shard.queue.push(entry, |a, b| order.before(a, b));
+            shard.queue.push(entry, |a, b| order.before(a, b))?;
             shard.pairs.insert(entry.pair, pair);
         }
-        taken.into_iter().map(|(entry, pair)| (entry.pair, pair)).collect()
+        Ok(taken.into_iter().map(|(entry, pair)| (entry.pair, pair)).collect())
     }
 }
 
@@ -112,7 +112,7 @@ impl Trainer<'_> {
             return Err(self.differs(rest[0], number, &state));
         }
         drop(state);
-        Ok(self.start_batch(taken.into_iter()))
+        self.start_batch(taken.into_iter())
     }
 
     fn differs(&self, merge: Learned, number: usize, state: &State) -> Error {
@@ -144,7 +144,7 @@ impl Trainer<'_> {
         total
     }
 
-    fn start_batch(&self, taken: impl Iterator<Item = (u64, Pair)>) -> Vec<Learned> {
+    fn start_batch(&self, taken: impl Iterator<Item = (u64, Pair)>) -> Result<Vec<Learned>> {
         let mut state = write(&self.state);
         let State { symbols, batch, .. } = &mut *state;
         batch.clear();
@@ -153,10 +153,10 @@ impl Trainer<'_> {
             let [left, right] = symbols_of(pair);
             let [left_width, right_width] = [left, right].map(|symbol| symbols.widths[symbol as usize]);
             let joined = symbols.len() as u32;
-            symbols.join(left, right);
+            symbols.join(left, right)?;
             batch.push(Joining { left, right, left_width, right_width, joined, postings });
             learned.push(Learned { left, right, count });
         }
-        learned
+        Ok(learned)
     }
 }

@@ -28,7 +28,7 @@ impl Random {
 
 /// The pieces and their counts in order of first occurrence.
 fn in_order(counts: &PieceCounts) -> Vec<(Vec<u8>, u64)> {
-    counts.in_memory().unwrap().in_order().into_iter().map(|row| (row.piece.to_vec(), row.count)).collect()
+    counts.in_memory().unwrap().in_order().unwrap().into_iter().map(|row| (row.piece.to_vec(), row.count)).collect()
 }
 
 /// The slow way: all pairs are counted before each merge.

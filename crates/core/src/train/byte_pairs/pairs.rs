@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::Result;
+use crate::memory::{self, Room};
 use crate::train::byte_pairs::pair::{Pair, Place, symbols_of};
 use crate::train::byte_pairs::queue::Queue;
 use crate::train::byte_pairs::settings::Ties;
@@ -52,26 +53,37 @@ impl Shard {
     }
 
     /// Applies the reports of the parts of the words to this shard, without pairs below `floor`.
-    pub(super) fn apply(&mut self, outboxes: &[impl std::ops::Deref<Target = Outbox>], shard: usize, floor: u64) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn apply(
+        &mut self,
+        outboxes: &[impl std::ops::Deref<Target = Outbox>],
+        shard: usize,
+        floor: u64,
+    ) -> Result<()> {
         if let [outbox] = outboxes {
             for gain in &outbox.gains[shard] {
-                let pair = Pair { count: gain.count, postings: outbox.postings(gain).to_vec() };
-                self.pairs.insert(gain.pair, pair);
-                self.new.push(gain.pair);
+                let postings = memory::collect(outbox.postings(gain).iter().copied())?;
+                self.pairs.room(1)?;
+                self.pairs.insert(gain.pair, Pair { count: gain.count, postings });
+                memory::push(&mut self.new, gain.pair)?;
             }
         } else {
             for gain in outboxes.iter().flat_map(|outbox| &outbox.gains[shard]) {
+                self.sums.room(1)?;
                 self.sums.entry(gain.pair).or_default().count += gain.count;
             }
             self.sums.retain(|_, sum| sum.count >= floor);
             for outbox in outboxes {
                 for gain in &outbox.gains[shard] {
                     if let Some(sum) = self.sums.get_mut(&gain.pair) {
-                        sum.postings.extend_from_slice(outbox.postings(gain));
+                        memory::extend(&mut sum.postings, outbox.postings(gain).iter().copied())?;
                     }
                 }
             }
-            self.new.extend(self.sums.keys());
+            memory::extend(&mut self.new, self.sums.keys().copied())?;
+            self.pairs.room(self.sums.len())?;
             self.pairs.extend(self.sums.drain());
         }
         for &(pair, count) in outboxes.iter().flat_map(|outbox| &outbox.losses[shard]) {
@@ -80,31 +92,51 @@ impl Shard {
                 pair.count -= count;
             }
         }
+        Ok(())
     }
 
     /// Takes pairs counted from scratch in one part of the words.
+    ///
+    /// # Errors
+    /// `Training`, if a count does not fit into 64 bits; `Memory`.
     pub(super) fn collect(&mut self, counted: Vec<(u64, Pair)>) -> Result<()> {
         for (pair, more) in counted {
+            self.pairs.room(1)?;
             let known = self.pairs.entry(pair).or_default();
             known.count = known.count.checked_add(more.count).ok_or_else(overflow)?;
             if known.postings.is_empty() {
                 known.postings = more.postings;
             } else {
-                known.postings.extend(more.postings);
+                memory::extend(&mut known.postings, more.postings)?;
             }
         }
         Ok(())
     }
 
     /// Drops pairs below `floor`, after all were collected.
-    pub(super) fn settle(&mut self, floor: u64) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn settle(&mut self, floor: u64) -> Result<()> {
         self.pairs.retain(|_, pair| pair.count >= floor);
-        self.pairs.shrink_to_fit();
-        self.new.extend(self.pairs.keys());
+        // `shrink_to_fit` would end the process where there is no memory for both.
+        let mut kept = HashMap::default();
+        kept.room(self.pairs.len())?;
+        kept.extend(self.pairs.drain());
+        self.pairs = kept;
+        memory::extend(&mut self.new, self.pairs.keys().copied())
     }
 
     /// Enqueues the pairs that came since the last call.
-    pub(super) fn enqueue(&mut self, floor: u64, order: &Order, first: impl Fn(&mut Pair, [u32; 2]) -> Place) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn enqueue(
+        &mut self,
+        floor: u64,
+        order: &Order,
+        first: impl Fn(&mut Pair, [u32; 2]) -> Place,
+    ) -> Result<()> {
         for pair in self.new.drain(..) {
             let Some(known) = self.pairs.get_mut(&pair) else { continue };
             if known.count < floor {
@@ -113,15 +145,16 @@ impl Shard {
             }
             let entry = Entry { count: known.count, pair, first: first(known, symbols_of(pair)) };
             if entry.count < self.bar {
-                self.later.push(entry);
+                memory::push(&mut self.later, entry)?;
             } else {
-                self.queue.push(entry, |a, b| order.before(a, b));
+                self.queue.push(entry, |a, b| order.before(a, b))?;
             }
         }
+        Ok(())
     }
 
     /// Lowers the bar, so that something gets over it; false if nothing is left.
-    fn lower_bar(&mut self, order: &Order) -> bool {
+    fn lower_bar(&mut self, order: &Order) -> Result<bool> {
         let most = self.later.iter().map(|entry| entry.count).max();
         self.bar = most.map_or(0, |most| most - most / 4);
         let mut at = 0;
@@ -130,26 +163,29 @@ impl Shard {
                 at += 1;
             } else {
                 self.later.swap_remove(at);
-                self.queue.push(entry, |a, b| order.before(a, b));
+                self.queue.push(entry, |a, b| order.before(a, b))?;
             }
         }
-        most.is_some()
+        Ok(most.is_some())
     }
 
     /// The first pair that merges, its entry corrected; pairs below `floor` are dropped where they are met.
+    ///
+    /// # Errors
+    /// `Memory`.
     pub(super) fn peek(
         &mut self,
         floor: u64,
         order: &Order,
         first: impl Fn(&mut Pair, [u32; 2]) -> Place,
-    ) -> Option<Entry> {
+    ) -> Result<Option<Entry>> {
         let before = |a: &Entry, b: &Entry| order.before(a, b);
         loop {
             let Some(&entry) = self.queue.peek() else {
-                if self.lower_bar(order) {
+                if self.lower_bar(order)? {
                     continue;
                 }
-                return None;
+                return Ok(None);
             };
             let Some(known) = self.pairs.get_mut(&entry.pair) else {
                 self.queue.pop(before);
@@ -162,11 +198,11 @@ impl Shard {
             }
             let truth = Entry { count: known.count, first: first(known, symbols_of(entry.pair)), ..entry };
             if truth == entry {
-                return Some(entry);
+                return Ok(Some(entry));
             }
             if truth.count < self.bar {
                 self.queue.pop(before);
-                self.later.push(truth);
+                memory::push(&mut self.later, truth)?;
             } else {
                 self.queue.replace_top(truth, before);
             }

@@ -6,10 +6,12 @@
 //! Source: "Parity-Aware Byte-Pair Encoding" (Foroutan et al., 2025), with its hybrid and its moving window.
 
 use std::collections::VecDeque;
+use std::collections::hash_map;
 
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::{self, Room};
 use crate::train::byte_pairs::pair::{key, symbols_of};
 use crate::train::byte_pairs::pairs::{Entry, Order};
 use crate::train::byte_pairs::queue::Queue;
@@ -128,7 +130,7 @@ pub fn learn_parity(
             continue;
         };
         let [left, right] = symbols_of(entry.pair);
-        tokens_total -= trainer.merge(left, right, &mut tokens);
+        tokens_total -= trainer.merge(left, right, &mut tokens)?;
         turns.took(group);
         let learned = Learned { left, right, count: entry.count };
         progress.tell_learned(&[learned]);
@@ -143,14 +145,15 @@ fn words(counts: &PieceCounts, development: &PieceCounts, groups: usize, symbols
     let (counts, development) = (counts.in_memory()?, development.in_memory()?);
     let mut places: FxHashMap<&[u8], usize> = FxHashMap::default();
     let mut words: Vec<Word> = Vec::new();
-    for (rows, is_training) in [(counts.rows(), true), (development.rows(), false)] {
+    for (rows, is_training) in [(counts.rows()?, true), (development.rows()?, false)] {
         for row in rows {
-            let place = *places.entry(row.piece).or_insert_with(|| {
+            places.room(1)?;
+            let place = *places.entry(row.piece).or_insert(words.len());
+            if place == words.len() {
                 let none = || vec![0; groups + 1].into_boxed_slice();
-                let symbols = row.piece.iter().map(|&byte| symbols[usize::from(byte)]).collect();
-                words.push(Word { symbols, counts: none(), development: none() });
-                words.len() - 1
-            });
+                let symbols = memory::collect(row.piece.iter().map(|&byte| symbols[usize::from(byte)]))?;
+                memory::push(&mut words, Word { symbols, counts: none(), development: none() })?;
+            }
             let word = &mut words[place];
             let of = if is_training { &mut word.counts } else { &mut word.development };
             for at in [usize::from(row.group), groups] {
@@ -233,14 +236,14 @@ impl Trainer {
         for (number, word) in self.words.iter().enumerate() {
             progress.check()?;
             for two in word.symbols.windows(2) {
+                self.pairs.room(1)?;
                 let pair = self.pairs.entry(key(two[0], two[1])).or_insert_with(|| Pair::new(groups));
                 pair.add(word)?;
-                pair.note(number);
+                pair.note(number)?;
             }
         }
-        let new: Vec<u64> = self.pairs.keys().copied().collect();
-        self.enqueue(&new);
-        Ok(())
+        let new = memory::collect(self.pairs.keys().copied())?;
+        self.enqueue(&new)
     }
 
     fn tokens(&self, groups: usize) -> Vec<u128> {
@@ -250,7 +253,7 @@ impl Trainer {
         (0..groups).map(of).collect()
     }
 
-    fn enqueue(&mut self, new: &[u64]) {
+    fn enqueue(&mut self, new: &[u64]) -> Result<()> {
         let Self { pairs, queues, symbols, ties, least, .. } = self;
         let order = Order { ties: *ties, symbols };
         for &pair in new {
@@ -260,10 +263,11 @@ impl Trainer {
             }
             for (queue, &count) in queues.iter_mut().zip(&pairs[&pair].counts) {
                 if count >= *least {
-                    queue.push(Entry { count, pair, first: (0, 0) }, |a, b| order.before(a, b));
+                    queue.push(Entry { count, pair, first: (0, 0) }, |a, b| order.before(a, b))?;
                 }
             }
         }
+        Ok(())
     }
 
     /// The most frequent pair of a group.
@@ -286,18 +290,18 @@ impl Trainer {
     }
 
     /// Merges a pair in all words; returns by how many tokens the training text is shorter.
-    fn merge(&mut self, left: u32, right: u32, tokens: &mut [u128]) -> u128 {
+    fn merge(&mut self, left: u32, right: u32, tokens: &mut [u128]) -> Result<u128> {
         let groups = self.queues.len();
         let joined = self.symbols.len() as u32;
-        self.symbols.join(left, right);
-        let Some(mut pair) = self.pairs.remove(&key(left, right)) else { return 0 };
+        self.symbols.join(left, right)?;
+        let Some(mut pair) = self.pairs.remove(&key(left, right)) else { return Ok(0) };
         pair.words.sort_unstable();
         pair.words.dedup();
         let mut shorter = 0;
         let mut new = Vec::new();
         for number in pair.words {
             let word = &mut self.words[number as usize];
-            let merged = merged(&word.symbols, left, right, joined);
+            let merged = merged(&word.symbols, left, right, joined)?;
             let gone = word.symbols.len() - merged.len();
             if gone == 0 {
                 continue;
@@ -313,19 +317,23 @@ impl Trainer {
                 }
             }
             for two in merged.windows(2) {
-                let pair = self.pairs.entry(key(two[0], two[1])).or_insert_with(|| {
-                    new.push(key(two[0], two[1]));
-                    Pair::new(groups)
-                });
+                self.pairs.room(1)?;
+                let pair = match self.pairs.entry(key(two[0], two[1])) {
+                    hash_map::Entry::Occupied(known) => known.into_mut(),
+                    hash_map::Entry::Vacant(free) => {
+                        memory::push(&mut new, *free.key())?;
+                        free.insert(Pair::new(groups))
+                    }
+                };
                 pair.give(word);
                 if two.contains(&joined) {
-                    pair.note(number as usize);
+                    pair.note(number as usize)?;
                 }
             }
             word.symbols = merged;
         }
-        self.enqueue(&new);
-        shorter
+        self.enqueue(&new)?;
+        Ok(shorter)
     }
 }
 
@@ -351,21 +359,20 @@ impl Pair {
         self.counts.iter_mut().zip(&word.counts).for_each(|(count, &less)| *count -= less);
     }
 
-    fn note(&mut self, word: usize) {
-        if self.words.last() != Some(&(word as u32)) {
-            self.words.push(word as u32);
-        }
+    fn note(&mut self, word: usize) -> Result<()> {
+        if self.words.last() == Some(&(word as u32)) { Ok(()) } else { memory::push(&mut self.words, word as u32) }
     }
 }
 
 /// A word in which a pair is one symbol, from left to right.
-fn merged(symbols: &[u32], left: u32, right: u32, joined: u32) -> Vec<u32> {
-    let mut merged = Vec::with_capacity(symbols.len());
+fn merged(symbols: &[u32], left: u32, right: u32, joined: u32) -> Result<Vec<u32>> {
+    let mut merged = Vec::new();
+    merged.room(symbols.len())?;
     let mut at = 0;
     while at < symbols.len() {
         let is_pair = symbols[at] == left && symbols.get(at + 1) == Some(&right);
         merged.push(if is_pair { joined } else { symbols[at] });
         at += 1 + usize::from(is_pair);
     }
-    merged
+    Ok(merged)
 }

@@ -1,5 +1,8 @@
 //! A binary heap whose order is an argument of each call, because it can depend on the tokens, which grow meanwhile.
 
+use crate::error::Result;
+use crate::memory;
+
 /// A heap of entries; `before(a, b)` is whether `a` comes out before `b`, and must be the same order every time.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
@@ -11,17 +14,20 @@ impl<T> Queue<T> {
         Self { entries: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, entry: T, before: impl Fn(&T, &T) -> bool) {
-        self.entries.push(entry);
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn push(&mut self, entry: T, before: impl Fn(&T, &T) -> bool) -> Result<()> {
+        memory::push(&mut self.entries, entry)?;
         let mut child = self.entries.len() - 1;
         while child > 0 {
             let parent = (child - 1) / 2;
             if !before(&self.entries[child], &self.entries[parent]) {
-                return;
+                break;
             }
             self.entries.swap(child, parent);
             child = parent;
         }
+        Ok(())
     }
 
     /// The next entry.
@@ -75,7 +81,7 @@ mod tests {
         let less = |a: &u32, b: &u32| a < b;
         let numbers: Vec<u32> = (0..500).map(|i| i * 7919 % 251).collect();
         for &number in &numbers {
-            queue.push(number, less);
+            queue.push(number, less).unwrap();
         }
         let mut sorted = numbers;
         sorted.sort_unstable();

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
+use crate::memory::{self, Room};
 use crate::train::byte_pairs::pair::{Pair, key, symbols_of};
 use crate::train::byte_pairs::site::Site;
 use crate::train::byte_pairs::symbols::Symbols;
@@ -25,7 +26,7 @@ fn filter_slot(key: u64, slots: usize) -> usize {
 
 /// Adds up the counts of pairs by hash, as far as 32 bits go; all words together have `length` slots.
 pub(super) fn filter(site: &Site, symbols: &Symbols, length: usize, progress: &Progress) -> Result<Vec<u32>> {
-    let mut table = vec![0_u32; length.next_power_of_two().min(MOST_SLOTS)];
+    let mut table = memory::filled(0_u32, length.next_power_of_two().min(MOST_SLOTS))?;
     let slots = table.len();
     site.for_each_pair(symbols, progress, |left, right, count, _| {
         let slot = &mut table[filter_slot(key(left, right), slots)];
@@ -43,15 +44,18 @@ enum Numbers {
 
 impl Numbers {
     #[inline]
-    fn get_or(&mut self, left: u32, right: u32, next: u32) -> u32 {
+    fn get_or(&mut self, left: u32, right: u32, next: u32) -> Result<u32> {
         let number = match self {
             Self::Dense(table, size) => &mut table[left as usize * *size + right as usize],
-            Self::Sparse(table) => table.entry(key(left, right)).or_insert(u32::MAX),
+            Self::Sparse(table) => {
+                table.room(1)?;
+                table.entry(key(left, right)).or_insert(u32::MAX)
+            }
         };
         if *number == u32::MAX {
             *number = next;
         }
-        *number
+        Ok(*number)
     }
 }
 
@@ -83,9 +87,9 @@ pub(super) fn count(
         if !passes(left, right) {
             return Ok(());
         }
-        let number = numbers.get_or(left, right, counters.len() as u32) as usize;
+        let number = numbers.get_or(left, right, counters.len() as u32)? as usize;
         if number == counters.len() {
-            counters.push(Counter { pair: key(left, right), count: 0, last: 0, words: 0 });
+            memory::push(&mut counters, Counter { pair: key(left, right), count: 0, last: 0, words: 0 })?;
         }
         let counter = &mut counters[number];
         if counter.words == 0 || counter.last != posting {
@@ -100,17 +104,19 @@ pub(super) fn count(
         };
         Ok(())
     })?;
-    let mut counted: Vec<(u64, Pair)> = Vec::with_capacity(counters.len());
+    let mut counted: Vec<(u64, Pair)> = Vec::new();
+    counted.room(counters.len())?;
     for counter in &counters {
         let [left, right] = symbols_of(counter.pair);
         let wanted = counter.count >= floor && symbols.fits(left, right);
-        let postings = Vec::with_capacity(if wanted { counter.words as usize } else { 0 });
+        let mut postings = Vec::new();
+        postings.room(if wanted { counter.words as usize } else { 0 })?;
         counted.push((counter.pair, Pair { count: counter.count, postings }));
     }
     drop(counters);
     site.for_each_pair(symbols, progress, |left, right, _, posting| {
         if passes(left, right) {
-            let postings = &mut counted[numbers.get_or(left, right, 0) as usize].1.postings;
+            let postings = &mut counted[numbers.get_or(left, right, 0)? as usize].1.postings;
             if postings.len() < postings.capacity() && postings.last() != Some(&posting) {
                 postings.push(posting);
             }

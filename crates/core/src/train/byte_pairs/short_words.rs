@@ -5,6 +5,7 @@
 
 use crate::error::Result;
 use crate::large_pages;
+use crate::memory::{self, Room};
 use crate::prefetch::prefetch;
 use crate::train::Progress;
 use crate::train::byte_pairs::pair::Place;
@@ -37,10 +38,11 @@ pub(super) struct ShortWords {
 }
 
 impl ShortWords {
-    pub(super) fn with_capacity(slots: usize) -> Self {
-        let mut arena = Vec::with_capacity(slots);
+    pub(super) fn with_capacity(slots: usize) -> Result<Self> {
+        let mut arena = Vec::new();
+        arena.room(slots)?;
         large_pages::ask(&mut arena);
-        Self { base: 0, arena, stand_ins: Vec::new() }
+        Ok(Self { base: 0, arena, stand_ins: Vec::new() })
     }
 
     /// The number of slots that a word takes.
@@ -53,15 +55,16 @@ impl ShortWords {
     }
 
     /// Appends a word of at most [`LONGEST`] symbols; a word of none is the placeholder of a long word, in order.
-    pub(super) fn push(&mut self, symbols: impl Iterator<Item = u32>, count: u64) {
+    pub(super) fn push(&mut self, symbols: impl Iterator<Item = u32>, count: u64) -> Result<()> {
         let at = self.arena.len();
-        self.arena.extend([0, count as u32, (count >> 32) as u32]);
-        self.arena.extend(symbols);
+        memory::extend(&mut self.arena, [0, count as u32, (count >> 32) as u32])?;
+        memory::extend(&mut self.arena, symbols)?;
         let length = (self.arena.len() - at - HEADER) as u32;
         self.arena[at] = length << 16 | length;
         if length == 0 {
-            self.stand_ins.push(at as u32);
+            memory::push(&mut self.stand_ins, at as u32)?;
         }
+        Ok(())
     }
 
     /// Forgets what merging left behind, and words without pairs; [`crate::train::byte_pairs::site::settle`] comes next.

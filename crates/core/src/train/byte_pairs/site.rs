@@ -1,6 +1,7 @@
 //! A part of the words, which one worker rewrites at a time.
 
 use crate::error::{Error, Kind, Result};
+use crate::memory;
 use crate::train::Progress;
 use crate::train::byte_pairs::long_words::LongWords;
 use crate::train::byte_pairs::pair::Place;
@@ -59,24 +60,24 @@ impl Site {
 }
 
 /// Gives each site its stretch of postings, and long words their places among the short ones.
-pub(super) fn settle<S: std::ops::DerefMut<Target = Site>>(sites: &mut [S]) {
+pub(super) fn settle<S: std::ops::DerefMut<Target = Site>>(sites: &mut [S]) -> Result<()> {
     let mut base = 0;
     let mut orders = Vec::new();
     for site in sites {
         match &mut **site {
             Site::Short(words) => {
                 words.base = base;
-                orders.extend(words.stand_ins.iter().map(|offset| base + offset));
+                memory::extend(&mut orders, words.stand_ins.iter().map(|offset| base + offset))?;
                 base += words.len() as u32;
             }
             Site::Long(words) => {
                 words.base = base;
-                let rest = orders.split_off(words.words());
-                words.orders = std::mem::replace(&mut orders, rest);
+                words.orders = memory::collect(orders.drain(..words.words()))?;
                 base += words.len() as u32;
             }
         }
     }
+    Ok(())
 }
 
 /// Pieces, spelled and sorted into sites.
@@ -92,15 +93,15 @@ pub(super) struct SpelledWords {
 
 impl SpelledWords {
     /// With room for `pieces` pieces of about `symbols` symbols in all.
-    pub(super) fn new(pieces: usize, symbols: usize, long_from: usize) -> Self {
-        let short = ShortWords::with_capacity(ShortWords::slots(0) * pieces + symbols);
-        Self { short, long: LongWords::default(), long_from: long_from.clamp(2, LONGEST), symbols: 0 }
+    pub(super) fn new(pieces: usize, symbols: usize, long_from: usize) -> Result<Self> {
+        let short = ShortWords::with_capacity(ShortWords::slots(0) * pieces + symbols)?;
+        Ok(Self { short, long: LongWords::default(), long_from: long_from.clamp(2, LONGEST), symbols: 0 })
     }
 
     /// Appends a word of `length` symbols.
     ///
     /// # Errors
-    /// `Training`, if there are 2^32 symbols or more; `Interrupted`.
+    /// `Training`, if there are 2^32 symbols or more; `Memory`, `Interrupted`.
     pub(super) fn push(
         &mut self,
         symbols: impl Iterator<Item = u32>,
@@ -114,10 +115,10 @@ impl SpelledWords {
             return Ok(());
         }
         if length >= self.long_from {
-            self.short.push(std::iter::empty(), count);
+            self.short.push(std::iter::empty(), count)?;
             self.long.push(symbols, count, progress)?;
         } else {
-            self.short.push(symbols, count);
+            self.short.push(symbols, count)?;
         }
         check_slots(self.short.len() + self.long.len())
     }
@@ -136,6 +137,6 @@ pub(super) fn into_sites(spelled: Vec<SpelledWords>) -> Result<Vec<Site>> {
     let (short, long): (Vec<_>, Vec<_>) =
         spelled.into_iter().map(|words| (Site::Short(words.short), Site::Long(words.long))).unzip();
     let mut sites: Vec<_> = short.into_iter().chain(long).filter(|site| !site.range().is_empty()).collect();
-    settle(&mut sites.iter_mut().collect::<Vec<_>>());
+    settle(&mut sites.iter_mut().collect::<Vec<_>>())?;
     Ok(sites)
 }

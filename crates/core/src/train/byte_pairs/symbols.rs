@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::error::Result;
+use crate::memory;
 use crate::train::byte_pairs::settings::{Settings, Ties};
 use crate::train::byte_pairs::words::Words;
 
@@ -61,17 +63,22 @@ impl Symbols {
         !is_taken
     }
 
-    pub(super) fn join(&mut self, left: u32, right: u32) {
+    /// Makes a symbol of two.
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn join(&mut self, left: u32, right: u32) -> Result<()> {
         let (left, right) = (left as usize, right as usize);
         if let (Some(start), Some(end)) = (self.bytes.get(left), self.bytes.get(right)) {
             let token = [&**start, end].concat().into();
-            self.bytes.push(token);
+            memory::push(&mut self.bytes, token)?;
         }
         if let (Some(&start), Some(&end)) = (self.words.get(left), self.words.get(right)) {
-            self.words.push(start.followed_by(end));
+            memory::push(&mut self.words, start.followed_by(end))?;
         }
-        self.lengths.push(self.lengths[left] + self.lengths[right]);
-        self.widths.push(self.widths[left] + self.widths[right]);
+        let (length, width) = (self.lengths[left] + self.lengths[right], self.widths[left] + self.widths[right]);
+        memory::push(&mut self.lengths, length)?;
+        memory::push(&mut self.widths, width)
     }
 }
 

@@ -4,7 +4,8 @@
 //! few and occurrences many, so that counts are added up in an array by symbol first. Occurrences that touch (`abab`,
 //! `aaaa`) meet as c: the neighbour on the left is c itself then, (b, a) is lost, and (c, c) gained.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::memory::{self, Room};
 use crate::train::Progress;
 use crate::train::byte_pairs::pair::{Pair, key};
 use crate::train::byte_pairs::symbols::{Joining, Symbols};
@@ -31,6 +32,8 @@ pub(super) struct Tally {
     /// Each with its postings, as they came.
     records: Vec<(u32, u32)>,
     occurrences: u128,
+    /// Whether a record was dropped, for which there was no memory.
+    short: bool,
 }
 
 /// A pair gained, and where in [`Outbox::postings`] its postings are.
@@ -84,7 +87,7 @@ impl Tally {
         }
         neighbour.postings += 1;
         neighbour.last = posting;
-        self.records.push((slot, posting));
+        self.short |= memory::push(&mut self.records, (slot, posting)).is_err();
     }
 }
 
@@ -100,9 +103,16 @@ impl Outbox {
         }
     }
 
-    /// Makes room for the neighbours of a merge.
-    pub(super) fn prepare(&mut self, symbols: &Symbols) {
-        self.tally.neighbours.resize(2 * symbols.widths.len(), Neighbour::default());
+    /// Makes room for the neighbours of merges.
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn prepare(&mut self, symbols: &Symbols) -> Result<()> {
+        let Tally { neighbours, touched, .. } = &mut self.tally;
+        let wanted = 2 * symbols.widths.len();
+        neighbours.room(wanted - neighbours.len())?;
+        neighbours.resize(wanted, Neighbour::default());
+        touched.room(wanted)
     }
 
     /// The occurrences since the last call.
@@ -123,7 +133,7 @@ impl Outbox {
     /// Reports the changes of a merge, without gains below `floor`.
     ///
     /// # Errors
-    /// `Interrupted`.
+    /// `Memory`, `Interrupted`.
     pub(super) fn report(
         &mut self,
         merge: &Joining,
@@ -132,7 +142,10 @@ impl Outbox {
         progress: &Progress,
         shard: impl Fn(u64) -> usize,
     ) -> Result<()> {
-        let Tally { neighbours, touched, records, .. } = &mut self.tally;
+        let Tally { neighbours, touched, records, short, .. } = &mut self.tally;
+        if *short {
+            return Err(Error::memory());
+        }
         let Joining { left, right, joined, .. } = *merge;
         let mut next = self.postings.len();
         for &slot in &*touched {
@@ -143,17 +156,19 @@ impl Outbox {
                 (if symbol == joined { key(right, left) } else { key(symbol, left) }, (symbol, joined))
             };
             let neighbour = &mut neighbours[slot as usize];
-            self.losses[shard(lost)].push((lost, neighbour.count));
+            memory::push(&mut self.losses[shard(lost)], (lost, neighbour.count))?;
             let length = std::mem::take(&mut neighbour.postings);
             if neighbour.count >= floor && symbols.fits(gained.0, gained.1) {
                 let pair = key(gained.0, gained.1);
-                self.gains[shard(pair)].push(Gain { pair, count: neighbour.count, start: next, length });
+                let gain = Gain { pair, count: neighbour.count, start: next, length };
+                memory::push(&mut self.gains[shard(pair)], gain)?;
                 // From here on a cursor.
                 neighbour.count = next as u64;
                 neighbour.postings = 1;
                 next += length as usize;
             }
         }
+        self.postings.room(next - self.postings.len())?;
         self.postings.resize(next, 0);
         for some in records.chunks(RECORDS) {
             progress.check()?;

@@ -1,6 +1,7 @@
 //! Pieces in the tokens of an existing tokenizer: to extend it by learning, and to count the uses of its tokens.
 
 use crate::error::Result;
+use crate::memory;
 use crate::merge::{self, Scratch};
 use crate::pipeline::Tokenizer;
 use crate::train::counts::PieceCounts;
@@ -28,9 +29,9 @@ pub(super) fn symbols(tokenizer: &Tokenizer) -> Vec<Vec<u8>> {
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn token_uses(tokenizer: &Tokenizer, counts: &PieceCounts, progress: &Progress) -> Result<Vec<u64>> {
-    let mut uses = vec![0_u64; tokenizer.vocab().len()];
+    let mut uses = memory::filled(0_u64, tokenizer.vocab().len())?;
     let counts = counts.in_memory()?;
-    let pieces = counts.rows().into_iter().map(|row| (row.piece, row.count));
+    let pieces = counts.rows()?.into_iter().map(|row| (row.piece, row.count));
     each_piece(tokenizer, pieces, |symbols, count| {
         for &symbol in symbols {
             let total = &mut uses[symbol as usize];

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Kind, Result};
 use crate::files::json_lines::{self, Wanted};
-use crate::memory::Room;
+use crate::memory::{self, Room};
 use crate::parallel;
 use crate::segment::Segmenter;
 use crate::train::Progress;
@@ -128,7 +128,7 @@ impl Counter {
     /// counter.count_texts(&segmenter, &["a b a", " b"], 0, 2, &Progress::default())?;
     /// let counts = counter.finish(2, &Progress::default())?;
     /// let counts = counts.in_memory()?;
-    /// let pieces: Vec<_> = counts.in_order().into_iter().map(|row| (row.piece, row.count)).collect();
+    /// let pieces: Vec<_> = counts.in_order()?.into_iter().map(|row| (row.piece, row.count)).collect();
     /// assert_eq!(pieces, [(&b"a"[..], 1), (b" b", 2), (b" a", 1)]);
     /// # Ok::<(), bytepair_core::Error>(())
     /// ```
@@ -260,8 +260,7 @@ impl Counter {
             within(self.end + text.len() as u64)?;
             let (settled, ranges) = parts(&mut Window { text, is_last }, portion);
             next.clear();
-            next.extend_from_slice(&text.as_bytes()[settled..]);
-            next.extend_from_slice(windows.incomplete());
+            memory::extend(&mut next, text.as_bytes()[settled..].iter().chain(windows.incomplete()).copied())?;
             let parts: Vec<_> = ranges
                 .into_iter()
                 .map(|(row, range)| Part { row, at: self.end + range.start as u64, text: &text[range] })

@@ -25,7 +25,7 @@ pub use self::counts_table::Row;
 use self::runs::{Reader, SortedRun};
 pub use self::worker::Spilled;
 use crate::error::Result;
-use crate::memory;
+use crate::memory::{self, Room};
 use crate::utf8::OnInvalid;
 
 /// Counted pieces: each once in each group of sources.
@@ -73,14 +73,6 @@ impl PieceCounts {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// An error if there is no room for so many bytes for each piece and for each byte of them: asked before work whose many
-    /// allocations do not fail one by one.
-    pub(super) fn probe(&self, of_a_piece: u64, of_a_byte: u64) -> Result<()> {
-        let pieces = self.len().saturating_mul(of_a_piece);
-        let bytes = self.piece_bytes().saturating_mul(of_a_byte);
-        memory::probe(usize::try_from(pieces.saturating_add(bytes)).unwrap_or(usize::MAX))
     }
 
     /// The bytes of the pieces of all rows, each counted once.
@@ -288,25 +280,30 @@ enum Tables<'a> {
 
 impl InMemory<'_> {
     /// The rows, in no order.
-    #[must_use]
-    pub fn rows(&self) -> Vec<Row<'_>> {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub fn rows(&self) -> Result<Vec<Row<'_>>> {
         let tables = match &self.0 {
             Tables::Borrowed(tables) => tables,
             Tables::Owned(table) => std::slice::from_ref(&**table),
         };
-        let mut rows = Vec::with_capacity(tables.iter().map(CountsTable::len).sum());
+        let mut rows = Vec::new();
+        rows.room(tables.iter().map(CountsTable::len).sum())?;
         rows.extend(tables.iter().flat_map(CountsTable::rows));
-        rows
+        Ok(rows)
     }
 
     /// The rows in order of first occurrence, equal places in order of pieces and groups.
-    #[must_use]
-    pub fn in_order(&self) -> Vec<Row<'_>> {
-        let mut rows = self.rows();
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub fn in_order(&self) -> Result<Vec<Row<'_>>> {
+        let mut rows = self.rows()?;
         rows.sort_unstable_by_key(|row| row.first);
         for same in rows.chunk_by_mut(|a, b| a.first == b.first) {
             same.sort_unstable_by_key(|row| (row.piece, row.group));
         }
-        rows
+        Ok(rows)
     }
 }

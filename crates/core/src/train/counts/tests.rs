@@ -103,7 +103,8 @@ fn runs_are_written_when_memory_is_short_and_hold_the_same() {
     assert!(small.is_on_disk() && !large.is_on_disk());
     assert_eq!(rows(&small), rows(&large));
     assert_eq!(small.top(7).unwrap(), large.top(7).unwrap());
-    assert_eq!(small.in_memory().unwrap().in_order(), large.in_memory().unwrap().in_order());
+    let (small, large) = (small.in_memory().unwrap(), large.in_memory().unwrap());
+    assert_eq!(small.in_order().unwrap(), large.in_order().unwrap());
 }
 
 #[test]

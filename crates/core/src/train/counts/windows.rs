@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::Room;
 use crate::utf8::{self, OnInvalid, complete};
 
 /// Reads a text piece by piece into windows that the caller keeps.
@@ -36,7 +37,7 @@ impl<R: Read> Windows<R> {
     /// piece of any length is read in linear time.
     pub(super) fn read_on(&mut self, window: &mut Vec<u8>) -> Result<()> {
         let wanted = self.size.max(window.len());
-        window.reserve(wanted);
+        window.room(wanted)?;
         let read = io::Read::by_ref(&mut self.reader).take(wanted as u64).read_to_end(window);
         let read = read.map_err(|error| Error::new(Kind::Artifact, format!("reading failed: {error}")))?;
         self.at_end = read < wanted;

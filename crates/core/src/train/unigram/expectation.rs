@@ -4,6 +4,7 @@
 //! in use is multiplied by a power of two. Each expected count is a sum of whole numbers, whose order does not matter.
 
 use crate::error::Result;
+use crate::memory::{self, Room};
 use crate::parallel;
 use crate::train::Progress;
 use crate::train::unigram::lattice::{Lattice, unknown};
@@ -27,25 +28,20 @@ pub(super) fn expected(
     threads: usize,
     progress: &Progress,
 ) -> Result<Vec<f64>> {
-    let chances: Vec<f64> = tokens.scores.iter().map(|score| score.exp()).collect();
+    let chances = memory::collect(tokens.scores.iter().map(|score| score.exp()))?;
     let unknown = unknown(tokens).exp();
-    let parts = text.parts(PART);
-    let start = || (vec![0_u128; tokens.len()], Sums::default());
-    let sums = parallel::fold(parts.len(), threads, start, |(totals, sums), part| {
-        if progress.check().is_err() {
-            return;
-        }
-        for &word in &text.words[parts[part].clone()] {
-            sums.add(lattice, &chances, unknown, word, totals);
-        }
-    });
-    progress.check()?;
+    let parts = text.parts(PART)?;
+    let start = || Ok((memory::filled(0_u128, tokens.len())?, Sums::default()));
+    let sums = parallel::try_fold(parts.len(), threads, start, |(totals, sums), part| {
+        progress.check()?;
+        text.words[parts[part].clone()].iter().try_for_each(|&word| sums.add(lattice, &chances, unknown, word, totals))
+    })?;
     let mut sums = sums.into_iter().map(|(totals, _)| totals);
     let mut totals = sums.next().unwrap_or_default();
     for other in sums {
         totals.iter_mut().zip(other).for_each(|(total, other)| *total += other);
     }
-    Ok(totals.into_iter().map(|total| total as f64 / ONE).collect())
+    memory::collect(totals.into_iter().map(|total| total as f64 / ONE))
 }
 
 /// The sums of one word, in buffers that are kept.
@@ -61,8 +57,21 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Adds the expected count of each token in a word to `totals`.
-    pub(super) fn add(&mut self, lattice: &Lattice, chances: &[f64], unknown: f64, word: Word, totals: &mut [u128]) {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn add(
+        &mut self,
+        lattice: &Lattice,
+        chances: &[f64],
+        unknown: f64,
+        word: Word,
+        totals: &mut [u128],
+    ) -> Result<()> {
         let (start, size) = (word.start as usize, (word.end - word.start) as usize);
+        self.forward.room(size + 1)?;
+        self.scaled.room(size + 1)?;
+        self.backward.room(size + 1)?;
         self.run_forward(lattice, chances, unknown, start, size);
         self.backward.clear();
         self.backward.resize(size + 1, 0.0);
@@ -95,6 +104,7 @@ impl Sums {
                 scale += rescale(&mut self.backward[from..=end]);
             }
         }
+        Ok(())
     }
 
     fn run_forward(&mut self, lattice: &Lattice, chances: &[f64], unknown: f64, start: usize, size: usize) {
@@ -143,11 +153,14 @@ fn rescale(sums: &mut [f64]) -> i32 {
 ///
 /// The digamma function instead of the logarithm makes rare tokens rarer: a sparse prior (Liang & Klein, "Structured
 /// Bayesian Nonparametric Models with Variational Inference", ACL 2007 tutorial).
-pub(super) fn maximize(tokens: &mut ScoredTokens, expected: &[f64]) -> Vec<bool> {
-    let kept: Vec<bool> = expected.iter().map(|&expected| expected >= LEAST_EXPECTED).collect();
+///
+/// # Errors
+/// `Memory`.
+pub(super) fn maximize(tokens: &mut ScoredTokens, expected: &[f64]) -> Result<Vec<bool>> {
+    let kept = memory::collect(expected.iter().map(|&expected| expected >= LEAST_EXPECTED))?;
     if !kept.contains(&true) {
         // So few words that nothing can be learned from them.
-        return vec![true; kept.len()];
+        return memory::filled(true, kept.len());
     }
     let total: f64 = expected.iter().filter(|&&expected| expected >= LEAST_EXPECTED).sum();
     let total = digamma(total);
@@ -156,7 +169,7 @@ pub(super) fn maximize(tokens: &mut ScoredTokens, expected: &[f64]) -> Vec<bool>
             *score = digamma(expected) - total;
         }
     }
-    kept
+    Ok(kept)
 }
 
 /// The logarithmic derivative of the gamma function of a positive number: by its recurrence up to 7, from there by its

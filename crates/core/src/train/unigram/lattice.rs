@@ -1,11 +1,17 @@
 //! The tokens that begin at each position of the words, and the paths along them.
 
+use crate::error::Result;
+use crate::memory::{self, Room};
+use crate::train::Progress;
 use crate::train::unigram::ScoredTokens;
 use crate::train::unigram::suffixes::{Shared, Suffixes};
 use crate::train::unigram::text::Text;
 
 /// A character in a path that is no token.
 pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// So many positions, and it is asked whether training is to stop.
+const POSITIONS_TO_LISTEN: usize = 1 << 16;
 
 /// How much less likely than the rarest token a character is that is none, as a difference of log probabilities.
 const PENALTY: f64 = 10.0;
@@ -22,13 +28,17 @@ pub(super) struct Lattice {
 impl Lattice {
     /// All occurrences of characters, whose ids are their numbers less one, and then of the chosen substrings, which come by
     /// length.
-    pub(super) fn of(text: &Text, suffixes: &Suffixes, chosen: &[Shared]) -> Self {
-        let mut starts = vec![0_usize; text.characters.len() + 1];
+    ///
+    /// # Errors
+    /// `Memory`, `Interrupted`.
+    pub(super) fn of(text: &Text, suffixes: &Suffixes, chosen: &[Shared], progress: &Progress) -> Result<Self> {
+        let mut starts = memory::filled(0_usize, text.characters.len() + 1)?;
         let inside = || text.words.iter().flat_map(|word| word.start..word.end);
         for at in inside() {
             starts[at as usize + 1] = 1;
         }
         for &shared in chosen {
+            progress.check()?;
             for at in suffixes.positions(shared) {
                 starts[at as usize + 1] += 1;
             }
@@ -39,8 +49,8 @@ impl Lattice {
             *start = total;
         }
         // Each start moves to the next one's place while tokens are put down, and back in the end.
-        let mut ids = vec![0; total];
-        let mut lengths = vec![0; total];
+        let mut ids = memory::filled(0, total)?;
+        let mut lengths = memory::filled(0, total)?;
         let mut put = |at: u32, id: u32, length: u16| {
             let slot = &mut starts[at as usize];
             ids[*slot] = id;
@@ -51,27 +61,32 @@ impl Lattice {
             put(at, text.characters[at as usize] - 1, 1);
         }
         for (id, shared) in (text.alphabet.len() as u32..).zip(chosen) {
+            progress.check()?;
             for at in suffixes.positions(*shared) {
                 put(at, id, shared.length);
             }
         }
         starts.rotate_right(1);
         starts[0] = 0;
-        Self { starts, ids, lengths }
+        Ok(Self { starts, ids, lengths })
     }
 
     /// Forgets the tokens that are not kept, and numbers the others anew.
-    pub(super) fn keep(&mut self, kept: &[bool]) {
+    ///
+    /// # Errors
+    /// `Memory`, `Interrupted`; then it is of no use any more.
+    pub(super) fn keep(&mut self, kept: &[bool], progress: &Progress) -> Result<()> {
         let mut next = 0;
-        let numbers: Vec<u32> = kept
-            .iter()
-            .map(|&kept| {
-                next += u32::from(kept);
-                if kept { next - 1 } else { UNKNOWN }
-            })
-            .collect();
+        let number = |&kept: &bool| {
+            next += u32::from(kept);
+            if kept { next - 1 } else { UNKNOWN }
+        };
+        let numbers = memory::collect(kept.iter().map(number))?;
         let (mut read, mut write) = (0, 0);
         for position in 0..self.starts.len() - 1 {
+            if position.is_multiple_of(POSITIONS_TO_LISTEN) {
+                progress.check()?;
+            }
             let end = self.starts[position + 1];
             self.starts[position] = write;
             for index in read..end {
@@ -89,6 +104,7 @@ impl Lattice {
         }
         self.ids.truncate(write);
         self.lengths.truncate(write);
+        Ok(())
     }
 
     /// The tokens at a position, and their lengths.
@@ -114,6 +130,9 @@ pub(super) struct Best {
 impl Best {
     /// Finds the path from `start` to `end` and returns its log probability; `whole` is whether it may be one token.
     /// Ties go to the path whose last token is longest.
+    ///
+    /// # Errors
+    /// `Memory`.
     pub(super) fn find(
         &mut self,
         lattice: &Lattice,
@@ -121,11 +140,13 @@ impl Best {
         unknown: f64,
         (start, end): (u32, u32),
         whole: bool,
-    ) -> f64 {
+    ) -> Result<f64> {
         let size = (end - start) as usize;
         self.scores.clear();
+        self.scores.room(size + 1)?;
         self.scores.resize(size + 1, f64::NEG_INFINITY);
         self.back.clear();
+        self.back.room(size + 1)?;
         self.back.resize(size + 1, (UNKNOWN, 1));
         self.scores[0] = 0.0;
         for from in 0..size {
@@ -145,7 +166,7 @@ impl Best {
                 reach(length, id, scores[id as usize]);
             }
         }
-        self.scores[size]
+        Ok(self.scores[size])
     }
 
     /// The tokens of the path that was found, the last one first.

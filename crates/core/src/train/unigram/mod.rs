@@ -68,10 +68,6 @@ const LEAST_EXPECTED: f64 = 0.5;
 /// Tokens are numbered in 32 bits, and the characters among them are fewer than this.
 const MOST_SEEDS: usize = 1 << 30;
 
-/// The most memory for a distinct piece, and for each of its characters.
-const BYTES_OF_A_PIECE: u64 = 100;
-const BYTES_OF_A_CHARACTER: u64 = 60;
-
 /// Pruning leaves this many times the desired number of tokens, so that the best of them can be chosen.
 const SPARE: f64 = 1.1;
 
@@ -110,25 +106,24 @@ const SPARE: f64 = 1.1;
 /// ```
 pub fn learn(counts: &PieceCounts, settings: &Settings, threads: usize, progress: &Progress) -> Result<Vec<Scored>> {
     check(settings)?;
-    counts.probe(BYTES_OF_A_PIECE, BYTES_OF_A_CHARACTER)?;
-    let text = Text::of(counts, settings)?;
+    let text = Text::of(counts, settings, progress)?;
     progress.check()?;
     let (mut tokens, mut lattice) = seeds::seeds(&text, settings, progress)?;
     let desired = (settings.vocab_size as f64 * SPARE) as usize;
     loop {
         for _ in 0..settings.sub_iterations {
             let expected = expectation::expected(&text, &lattice, &tokens, threads, progress)?;
-            let kept = expectation::maximize(&mut tokens, &expected);
+            let kept = expectation::maximize(&mut tokens, &expected)?;
             tokens.keep(&kept);
-            lattice.keep(&kept);
+            lattice.keep(&kept, progress)?;
         }
         progress.advance(1)?;
         if tokens.len() <= desired {
-            return Ok(finish::finish(&text, &tokens, settings));
+            return finish::finish(&text, &tokens, settings);
         }
         let kept = pruning::prune(&text, &lattice, &tokens, desired, settings.shrinking_factor, threads, progress)?;
         tokens.keep(&kept);
-        lattice.keep(&kept);
+        lattice.keep(&kept, progress)?;
     }
 }
 

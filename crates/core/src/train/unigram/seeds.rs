@@ -1,6 +1,7 @@
 //! The initial tokens of learning: all characters, and the shared substrings with the greatest count times length.
 
 use crate::error::Result;
+use crate::memory;
 use crate::train::Progress;
 use crate::train::unigram::lattice::Lattice;
 use crate::train::unigram::script::{Script, scripts, within_one_script};
@@ -10,15 +11,14 @@ use crate::train::unigram::{ScoredTokens, Settings};
 
 /// The tokens, characters first, and the positions of each in the words.
 pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Result<(ScoredTokens, Lattice)> {
-    let suffixes = Suffixes::of(text, settings.max_piece_length);
+    let suffixes = Suffixes::of(text, settings.max_piece_length, progress)?;
     progress.check()?;
     let bounds = Bounds::new(text, settings)?;
     let mut chosen: Vec<Shared> = Vec::new();
-    suffixes.for_each_shared(text, |shared| {
-        if suffixes.positions(shared).next().is_some_and(|at| bounds.allow(text, at, shared.length)) {
-            chosen.push(shared);
-        }
-    });
+    suffixes.for_each_shared(text, progress, |shared| {
+        let allowed = suffixes.positions(shared).next().is_some_and(|at| bounds.allow(text, at, shared.length));
+        if allowed { memory::push(&mut chosen, shared) } else { Ok(()) }
+    })?;
     let score = |shared: &Shared| shared.count * u64::from(shared.length);
     // Best first; of equal ones, first in order of characters.
     let order = |a: &Shared, b: &Shared| score(b).cmp(&score(a)).then((a.first, b.length).cmp(&(b.first, a.length)));
@@ -32,7 +32,7 @@ pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Re
     chosen.sort_unstable_by(|a, b| a.length.cmp(&b.length).then(a.first.cmp(&b.first)));
     progress.check()?;
     let mut tokens = ScoredTokens::default();
-    let mut weights = vec![0_u64; text.alphabet.len()];
+    let mut weights = memory::filled(0_u64, text.alphabet.len())?;
     tokens.at = vec![0; text.alphabet.len()];
     for word in &text.words {
         for at in word.start..word.end {
@@ -43,13 +43,14 @@ pub(super) fn seeds(text: &Text, settings: &Settings, progress: &Progress) -> Re
     }
     tokens.lengths = vec![1; text.alphabet.len()];
     for shared in &chosen {
-        tokens.at.extend(suffixes.positions(*shared).next());
-        tokens.lengths.push(shared.length);
-        weights.push(score(shared));
+        memory::extend(&mut tokens.at, suffixes.positions(*shared).next())?;
+        memory::push(&mut tokens.lengths, shared.length)?;
+        memory::push(&mut weights, score(shared))?;
     }
     let total = weights.iter().map(|&weight| u128::from(weight)).sum::<u128>();
-    tokens.scores = weights.iter().map(|&weight| (weight as f64).ln() - (total as f64).ln()).collect();
-    let lattice = Lattice::of(text, &suffixes, &chosen);
+    let scores = weights.iter().map(|&weight| (weight as f64).ln() - (total as f64).ln());
+    tokens.scores = memory::collect(scores)?;
+    let lattice = Lattice::of(text, &suffixes, &chosen, progress)?;
     Ok((tokens, lattice))
 }
 

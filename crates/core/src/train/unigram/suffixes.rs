@@ -3,10 +3,16 @@
 //! Tokens are short, so that suffixes are compared no further than one character beyond the longest token: as many
 //! characters as fit into a word of the machine are compared at once, and most comparisons end there.
 
+use crate::error::Result;
+use crate::memory;
+use crate::train::Progress;
 use crate::train::unigram::text::{END, Text};
 
+/// So many suffixes, and it is asked whether training is to stop.
+const SUFFIXES_TO_LISTEN: usize = 1 << 16;
+
 /// One suffix: its first characters, where it begins, and in which word.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Suffix {
     key: u64,
     at: u32,
@@ -32,11 +38,23 @@ pub(super) struct Shared {
 }
 
 impl Suffixes {
-    /// Sorts the suffixes; n log n comparisons for n characters.
-    pub(super) fn of(text: &Text, longest: usize) -> Self {
+    /// Sorts the suffixes, those of each first character by themselves: n log n comparisons for n characters.
+    ///
+    /// # Errors
+    /// `Memory`, `Interrupted`.
+    pub(super) fn of(text: &Text, longest: usize, progress: &Progress) -> Result<Self> {
         let bits = u32::BITS - (text.alphabet.len() as u32).leading_zeros();
         let together = 64 / bits.max(1) as usize;
-        let mut sorted = Vec::with_capacity(text.characters.len() - text.words.len());
+        let mut ends = memory::filled(0_usize, text.alphabet.len() + 1)?;
+        for &character in text.characters.iter().filter(|&&character| character != END) {
+            ends[character as usize] += 1;
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            total += *end;
+            *end = total - *end;
+        }
+        let mut sorted = memory::filled(Suffix::default(), total)?;
         for (number, word) in text.words.iter().enumerate() {
             for at in word.start..word.end {
                 let here = &text.characters[at as usize..word.end as usize];
@@ -44,18 +62,25 @@ impl Suffixes {
                 for index in 0..together {
                     key = key << bits | u64::from(here.get(index).copied().unwrap_or(END));
                 }
-                sorted.push(Suffix { key, at, word: number as u32 });
+                // Where those of this character begin becomes where they end.
+                let place = &mut ends[here[0] as usize];
+                sorted[*place] = Suffix { key, at, word: number as u32 };
+                *place += 1;
             }
+            progress.check()?;
         }
         let rest = |suffix: &Suffix| {
             let end = text.words[suffix.word as usize].end.min(suffix.at.saturating_add(longest as u32 + 1));
             let start = suffix.at.saturating_add(together as u32).min(end);
             &text.characters[start as usize..end as usize]
         };
-        sorted.sort_unstable_by(|suffix, other| {
-            suffix.key.cmp(&other.key).then_with(|| rest(suffix).cmp(rest(other))).then(suffix.at.cmp(&other.at))
-        });
-        Self { sorted, longest }
+        for both in ends.windows(2) {
+            progress.check()?;
+            sorted[both[0]..both[1]].sort_unstable_by(|suffix, other| {
+                suffix.key.cmp(&other.key).then_with(|| rest(suffix).cmp(rest(other))).then(suffix.at.cmp(&other.at))
+            });
+        }
+        Ok(Self { sorted, longest })
     }
 
     /// Where suffixes begin, in order.
@@ -68,16 +93,27 @@ impl Suffixes {
     ///
     /// These are the inner nodes of the tree of suffixes, which a stack finds in order (Kasai et al., "Linear-Time
     /// Longest-Common-Prefix Computation in Suffix Arrays and Its Applications", 2001).
-    pub(super) fn for_each_shared(&self, text: &Text, mut take: impl FnMut(Shared)) {
+    ///
+    /// # Errors
+    /// Those of `take`; `Interrupted`.
+    pub(super) fn for_each_shared(
+        &self,
+        text: &Text,
+        progress: &Progress,
+        mut take: impl FnMut(Shared) -> Result<()>,
+    ) -> Result<()> {
         let mut open = vec![Shared { first: 0, end: 0, length: 0, count: 0 }];
         let mut before: &[u32] = &[];
         for (index, suffix) in self.sorted.iter().enumerate() {
+            if index.is_multiple_of(SUFFIXES_TO_LISTEN) {
+                progress.check()?;
+            }
             let index = index as u32;
             let word = text.words[suffix.word as usize];
             let end = word.end.min(suffix.at.saturating_add(self.longest as u32 + 1));
             let here = &text.characters[suffix.at as usize..end as usize];
             let common = before.iter().zip(here).take_while(|(a, b)| a == b).count() as u16;
-            self.close(&mut open, common, index, &mut take);
+            self.close(&mut open, common, index, &mut take)?;
             let length = here.len() as u16;
             match open.last_mut() {
                 Some(top) if top.length == length => top.count += word.count,
@@ -85,11 +121,17 @@ impl Suffixes {
             }
             before = here;
         }
-        self.close(&mut open, 0, self.sorted.len() as u32, &mut take);
+        self.close(&mut open, 0, self.sorted.len() as u32, &mut take)
     }
 
     /// Closes the prefixes longer than `common` before the suffix `index`, and opens the one of that length.
-    fn close(&self, open: &mut Vec<Shared>, common: u16, index: u32, take: &mut impl FnMut(Shared)) {
+    fn close(
+        &self,
+        open: &mut Vec<Shared>,
+        common: u16,
+        index: u32,
+        take: &mut impl FnMut(Shared) -> Result<()>,
+    ) -> Result<()> {
         let mut inside = 0;
         let mut first = index;
         while let Some(top) = open.pop_if(|top| top.length > common) {
@@ -97,13 +139,14 @@ impl Suffixes {
             first = top.first;
             let shared = Shared { end: index, count: inside, ..top };
             if top.length >= 2 && usize::from(top.length) <= self.longest && shared.count >= 2 {
-                take(shared);
+                take(shared)?;
             }
         }
         match open.last_mut() {
             Some(top) if top.length == common => top.count += inside,
             _ => open.push(Shared { first, end: 0, length: common, count: inside }),
         }
+        Ok(())
     }
 }
 
@@ -120,7 +163,8 @@ mod tests {
         for seed in 0..200 {
             let words = random_words(seed);
             let pieces = words.iter().map(|(word, &count)| (word.as_bytes(), count));
-            let text = Text::of(&PieceCounts::of(pieces).unwrap(), &settings(1000)).unwrap();
+            let progress = Progress::default();
+            let text = Text::of(&PieceCounts::of(pieces).unwrap(), &settings(1000), &progress).unwrap();
             let longest = 1 + seed as usize % 6;
             let mut expected: BTreeMap<String, (u64, BTreeSet<Option<char>>, u64)> = BTreeMap::new();
             for (word, &count) in &words {
@@ -135,14 +179,16 @@ mod tests {
                 }
             }
             expected.retain(|_, (count, next, ends)| *count >= 2 && (next.len() > 1 || *ends > 0));
-            let suffixes = Suffixes::of(&text, longest);
+            let suffixes = Suffixes::of(&text, longest, &progress).unwrap();
             let mut found = BTreeMap::new();
-            suffixes.for_each_shared(&text, |shared| {
+            let take = |shared: Shared| {
                 let texts: BTreeSet<String> =
                     suffixes.positions(shared).map(|at| text.spell(at, shared.length)).collect();
                 assert_eq!(texts.len(), 1);
                 assert!(found.insert(texts.into_iter().next().unwrap(), shared.count).is_none());
-            });
+                Ok(())
+            };
+            suffixes.for_each_shared(&text, &progress, take).unwrap();
             let expected: BTreeMap<String, u64> =
                 expected.into_iter().map(|(text, (count, ..))| (text, count)).collect();
             assert_eq!(found, expected, "{seed} {words:?}");

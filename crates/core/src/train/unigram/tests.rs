@@ -76,11 +76,11 @@ fn spellings(lattice: &Lattice, tokens: &ScoredTokens, start: usize, end: usize)
 
 /// A model after some rounds, in which some tokens are dropped on purpose so that characters may be unknown.
 fn model(seed: u64) -> (Text, ScoredTokens, Lattice) {
-    let text = Text::of(&counts(&random_words(seed)), &settings(1000)).unwrap();
+    let text = Text::of(&counts(&random_words(seed)), &settings(1000), &Progress::default()).unwrap();
     let (mut tokens, mut lattice) = seeds::seeds(&text, &settings(1000), &Progress::default()).unwrap();
     let kept: Vec<bool> = (0..tokens.len()).map(|id| id as u64 % 7 != seed % 9).collect();
     tokens.keep(&kept);
-    lattice.keep(&kept);
+    lattice.keep(&kept, &Progress::default()).unwrap();
     (text, tokens, lattice)
 }
 
@@ -122,7 +122,8 @@ fn the_best_path_is_the_likeliest_spelling() {
                     .filter(|(path, _)| whole || path.len() > 1)
                     .map(|(_, score)| *score)
                     .fold(f64::NEG_INFINITY, f64::max);
-                let found = best.find(&lattice, &tokens.scores, unknown(&tokens), (word.start, word.end), whole);
+                let unknown_score = unknown(&tokens);
+                let found = best.find(&lattice, &tokens.scores, unknown_score, (word.start, word.end), whole).unwrap();
                 assert!((found - most).abs() < 1e-9, "{seed} {found} {most}");
                 let path: f64 = best
                     .path()
@@ -140,7 +141,7 @@ fn long_words_do_not_underflow() {
     let part = "abcabdacbdd";
     let of = |times: usize| {
         let words = BTreeMap::from([(part.repeat(times), 1), ("abc".into(), 2), ("dd".into(), 3)]);
-        let text = Text::of(&counts(&words), &settings(1000)).unwrap();
+        let text = Text::of(&counts(&words), &settings(1000), &Progress::default()).unwrap();
         let (tokens, lattice) = seeds::seeds(&text, &settings(1000), &Progress::default()).unwrap();
         (text, tokens, lattice)
     };
@@ -148,7 +149,7 @@ fn long_words_do_not_underflow() {
     let chances: Vec<f64> = tokens.scores.iter().map(|score| score.exp()).collect();
     let word = *text.words.iter().max_by_key(|word| word.end - word.start).unwrap();
     let mut totals = vec![0_u128; tokens.len()];
-    Sums::default().add(&lattice, &chances, unknown(&tokens).exp(), word, &mut totals);
+    Sums::default().add(&lattice, &chances, unknown(&tokens).exp(), word, &mut totals).unwrap();
     // Each path covers each character once.
     let covered: f64 = totals
         .iter()
@@ -162,7 +163,7 @@ fn long_words_do_not_underflow() {
 #[test]
 fn likelihood_rises_from_round_to_round() {
     let words = random_words(11);
-    let text = Text::of(&counts(&words), &settings(1000)).unwrap();
+    let text = Text::of(&counts(&words), &settings(1000), &Progress::default()).unwrap();
     let (mut tokens, lattice) = seeds::seeds(&text, &settings(1000), &Progress::default()).unwrap();
     let likelihood = |tokens: &ScoredTokens| -> f64 {
         let of = |word: &text::Word| {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::{self, Room};
 use crate::train::counts::PieceCounts;
-use crate::train::overflow;
 use crate::train::piece_words::{SPACE, for_each_word};
 use crate::train::unigram::Settings;
+use crate::train::{Progress, overflow};
 
 /// The number at the end of each word; characters begin at 1.
 pub(super) const END: u32 = 0;
@@ -37,16 +38,17 @@ pub(super) struct Text {
 impl Text {
     /// Words of the characters that are frequent enough. A word with another character is cut there: nothing is known of a
     /// token across it.
-    pub(super) fn of(counts: &PieceCounts, settings: &Settings) -> Result<Self> {
-        let (required, alphabet) = characters(counts, settings)?;
+    pub(super) fn of(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> Result<Self> {
+        let (required, alphabet) = characters(counts, settings, progress)?;
         let numbers: FxHashMap<char, u32> = alphabet.iter().copied().zip(1..).collect();
         let mut text = Self { characters: Vec::new(), words: Vec::new(), alphabet, required };
         for_each_word(counts, |word, spaced, count| {
+            progress.check()?;
             let space = (settings.dummy_prefix || spaced).then_some(SPACE);
             let mut start = text.characters.len();
             for character in space.into_iter().chain(word.chars()) {
                 match numbers.get(&character) {
-                    Some(&number) => text.characters.push(number),
+                    Some(&number) => memory::push(&mut text.characters, number)?,
                     None => start = text.end_word(start, count)?,
                 }
             }
@@ -60,12 +62,12 @@ impl Text {
     fn end_word(&mut self, start: usize, count: u64) -> Result<usize> {
         let end = self.characters.len();
         if end > start {
-            self.characters.push(END);
+            memory::push(&mut self.characters, END)?;
             if self.characters.len() >= u32::MAX as usize {
                 return Err(Error::new(Kind::Training, "the distinct words have 2^32 characters or more")
                     .remedy("leave out rare words, for example by min_count=2"));
             }
-            self.words.push(Word { start: start as u32, end: end as u32, count });
+            memory::push(&mut self.words, Word { start: start as u32, end: end as u32, count })?;
         }
         Ok(self.characters.len())
     }
@@ -75,7 +77,8 @@ impl Text {
         let characters = std::mem::take(&mut self.characters);
         let of = |word: &Word| &characters[word.start as usize..word.end as usize];
         self.words.sort_unstable_by(|word, other| of(word).cmp(of(other)));
-        let mut words: Vec<Word> = Vec::with_capacity(self.words.len());
+        let mut words: Vec<Word> = Vec::new();
+        words.room(self.words.len())?;
         for word in &self.words {
             let new = of(word);
             if let Some(last) = words.last_mut()
@@ -86,9 +89,9 @@ impl Text {
                 continue;
             }
             let start = self.characters.len() as u32;
-            self.characters.extend_from_slice(new);
-            words.push(Word { start, end: self.characters.len() as u32, count: word.count });
-            self.characters.push(END);
+            memory::extend(&mut self.characters, new.iter().copied())?;
+            memory::push(&mut words, Word { start, end: self.characters.len() as u32, count: word.count })?;
+            memory::push(&mut self.characters, END)?;
         }
         self.words = words;
         Ok(self)
@@ -101,27 +104,28 @@ impl Text {
     }
 
     /// The words in parts of about `characters` characters, as ranges: the units of work of threads.
-    pub(super) fn parts(&self, characters: u32) -> Vec<std::ops::Range<usize>> {
+    pub(super) fn parts(&self, characters: u32) -> Result<Vec<std::ops::Range<usize>>> {
         let mut parts = Vec::new();
         let mut first = 0;
         for (number, word) in self.words.iter().enumerate() {
             if word.end - self.words[first].start >= characters {
-                parts.push(first..number + 1);
+                memory::push(&mut parts, first..number + 1)?;
                 first = number + 1;
             }
         }
         if first < self.words.len() {
-            parts.push(first..self.words.len());
+            memory::push(&mut parts, first..self.words.len())?;
         }
-        parts
+        Ok(parts)
     }
 }
 
 /// The characters that become tokens, most frequent first, and those of them that occur, in order.
-fn characters(counts: &PieceCounts, settings: &Settings) -> Result<(Vec<char>, Vec<char>)> {
+fn characters(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> Result<(Vec<char>, Vec<char>)> {
     let mut seen: BTreeMap<char, u64> = BTreeMap::new();
     let mut all = 0_u64;
     for_each_word(counts, |word, spaced, count| {
+        progress.check()?;
         let space = (settings.dummy_prefix || spaced).then_some(SPACE);
         for character in space.into_iter().chain(word.chars()).filter(|&character| character != '\0') {
             *seen.entry(character).or_default() += count;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
+use crate::memory::Room;
 use crate::normalize::categories::{PUNCT, categories};
 use crate::normalize::{Bert, Normalizer};
 use crate::train::counts::PieceCounts;
@@ -29,6 +30,7 @@ pub(super) fn words(counts: &PieceCounts, bert: Option<Bert>, progress: &Progres
             if let Some(total) = words.get_mut(word) {
                 *total = total.checked_add(count).ok_or_else(overflow)?;
             } else {
+                words.room(1)?;
                 words.insert(word.into(), count);
             }
             Ok(())

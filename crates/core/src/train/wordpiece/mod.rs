@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::{self, Room};
 use crate::normalize::Bert;
 use crate::train::counts::PieceCounts;
 use crate::train::{Progress, overflow};
@@ -27,10 +28,6 @@ use self::bert_words::Counted;
 
 /// So many positions of words, and it is asked whether training is to stop.
 const POSITIONS_TO_LISTEN: usize = 1 << 12;
-
-/// The most memory for a distinct piece, and for each of its characters.
-const BYTES_OF_A_PIECE: u64 = 200;
-const BYTES_OF_A_CHARACTER: u64 = 60;
 
 /// No position: the end of a word.
 const NONE: u32 = u32::MAX;
@@ -107,7 +104,6 @@ pub struct Settings {
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> Result<Vec<String>> {
-    counts.probe(BYTES_OF_A_PIECE, BYTES_OF_A_CHARACTER)?;
     let words = bert_words::words(counts, settings.bert, progress)?;
     let alphabet = alphabet(&words, settings)?;
     progress.check()?;
@@ -146,11 +142,11 @@ pub fn learn(counts: &PieceCounts, settings: &Settings, progress: &Progress) -> 
     drop(words);
     let mut merging = Merging::new(spelled, tokens.texts.len(), settings, progress)?;
     while tokens.texts.len() < settings.vocab_size {
-        let Some(pair) = merging.best() else { break };
+        let Some(pair) = merging.best()? else { break };
         let (left, right) = merging.pairs[pair as usize].ids;
         let before = tokens.texts.len();
         let joined = tokens.joined(left, right)?;
-        merging.merge(pair, joined);
+        merging.merge(pair, joined)?;
         progress.advance((tokens.texts.len() - before) as u64)?;
     }
     Ok(tokens.texts)
@@ -183,8 +179,11 @@ fn alphabet(words: &Counted, settings: &Settings) -> Result<Vec<char>> {
 
 /// The tokens of characters that continue a word, in order of the characters.
 fn continuing(words: &Counted, starts: &FxHashMap<char, u32>, tokens: &mut Tokens) -> Result<FxHashMap<char, u32>> {
-    let inside = words.keys().flat_map(|word| word.chars().skip(1));
-    let seen: BTreeSet<char> = inside.filter(|character| starts.contains_key(character)).collect();
+    // To collect them would be to hold every one before equal ones are joined.
+    let mut seen = BTreeSet::new();
+    for word in words.keys() {
+        seen.extend(word.chars().skip(1).filter(|character| starts.contains_key(character)));
+    }
     let prefix = tokens.prefix.clone();
     seen.into_iter().map(|character| Ok((character, tokens.id(format!("{prefix}{character}"))?))).collect()
 }
@@ -207,7 +206,8 @@ impl Tokens {
             return Ok(id);
         }
         let id = u32::try_from(self.texts.len()).map_err(|_| too_large())?;
-        self.texts.push(text.clone());
+        memory::push(&mut self.texts, text.clone())?;
+        self.ids.room(1)?;
         self.ids.insert(text, id);
         Ok(id)
     }
@@ -239,16 +239,16 @@ struct Spelled {
 impl Spelled {
     fn push(&mut self, tokens: impl Iterator<Item = u32>, count: u64) -> Result<()> {
         let start = self.tokens.len();
-        self.tokens.extend(tokens);
+        memory::extend(&mut self.tokens, tokens)?;
         let end = u32::try_from(self.tokens.len()).ok().filter(|&end| end != NONE).ok_or_else(too_large)?;
         let start = start as u32;
         let word = self.counts.len() as u32;
-        self.counts.push(count);
-        for position in start..end {
-            self.previous.push(if position == start { NONE } else { position - 1 });
-            self.next.push(if position + 1 == end { NONE } else { position + 1 });
-            self.word.push(word);
-        }
+        memory::push(&mut self.counts, count)?;
+        let before = |position| if position == start { NONE } else { position - 1 };
+        let behind = |position| if position + 1 == end { NONE } else { position + 1 };
+        memory::extend(&mut self.previous, (start..end).map(before))?;
+        memory::extend(&mut self.next, (start..end).map(behind))?;
+        memory::extend(&mut self.word, (start..end).map(|_| word))?;
         Ok(())
     }
 }
@@ -333,8 +333,8 @@ impl Merging {
             min_frequency: settings.min_frequency.max(1),
             pairs: Vec::new(),
             by_ids: FxHashMap::default(),
-            of_token: vec![Vec::new(); tokens],
-            occurrences: vec![0; tokens],
+            of_token: memory::filled(Vec::new(), tokens)?,
+            occurrences: memory::filled(0, tokens)?,
             queue: BinaryHeap::new(),
             risen: Vec::new(),
             words: Spelled::default(),
@@ -350,35 +350,35 @@ impl Merging {
             merging.occurrences[token as usize] += count;
             let next = words.next[position];
             if next != NONE {
-                merging.add((token, words.tokens[next as usize]), count, position as u32);
+                merging.add((token, words.tokens[next as usize]), count, position as u32)?;
             }
         }
         merging.words = words;
-        merging.enqueue_risen();
+        merging.enqueue_risen()?;
         Ok(merging)
     }
 
     /// The pair that merges next.
-    fn best(&mut self) -> Option<u32> {
+    fn best(&mut self) -> Result<Option<u32>> {
         while let Some(entry) = self.queue.pop() {
             let pair = &self.pairs[entry.pair as usize];
             if pair.version != entry.version || pair.count < self.min_frequency {
                 continue;
             }
             if pair.count == entry.count && self.expected(entry.ids) == entry.expected {
-                return Some(entry.pair);
+                return Ok(Some(entry.pair));
             }
             // Its score fell since.
-            self.enqueue(entry.pair);
+            self.enqueue(entry.pair)?;
         }
-        None
+        Ok(None)
     }
 
     /// Merges a pair wherever it is adjacent, from left to right in each word.
-    fn merge(&mut self, pair: u32, joined: u32) {
+    fn merge(&mut self, pair: u32, joined: u32) -> Result<()> {
         if self.occurrences.len() <= joined as usize {
-            self.occurrences.push(0);
-            self.of_token.push(Vec::new());
+            memory::push(&mut self.occurrences, 0)?;
+            memory::push(&mut self.of_token, Vec::new())?;
         }
         let (left, right) = self.pairs[pair as usize].ids;
         let mut positions = std::mem::take(&mut self.pairs[pair as usize].positions);
@@ -394,12 +394,12 @@ impl Merging {
             if before != NONE {
                 let token = self.words.tokens[before as usize];
                 self.take((token, left), count);
-                self.add((token, joined), count, before);
+                self.add((token, joined), count, before)?;
             }
             if after != NONE {
                 let token = self.words.tokens[after as usize];
                 self.take((right, token), count);
-                self.add((joined, token), count, at);
+                self.add((joined, token), count, at)?;
                 self.words.previous[after as usize] = at;
             }
             if self.score == Score::Likelihood {
@@ -413,38 +413,42 @@ impl Merging {
             self.occurrences[right as usize] -= count;
             self.occurrences[joined as usize] += count;
         }
-        self.enqueue_risen();
+        self.enqueue_risen()?;
         if self.score == Score::Likelihood {
-            self.enqueue_all_of(left);
-            self.enqueue_all_of(right);
+            self.enqueue_all_of(left)?;
+            self.enqueue_all_of(right)?;
             if self.queue.len() > 1024 + 4 * self.pairs.len() {
                 let pairs = &self.pairs;
                 self.queue.retain(|entry| pairs[entry.pair as usize].version == entry.version);
             }
         }
+        Ok(())
     }
 
     /// Counts occurrences of a pair at a position.
-    fn add(&mut self, ids: (u32, u32), count: u64, position: u32) {
+    fn add(&mut self, ids: (u32, u32), count: u64, position: u32) -> Result<()> {
         let new = self.pairs.len() as u32;
+        self.by_ids.room(1)?;
         let at = *self.by_ids.entry(ids).or_insert(new);
         if at == new {
-            self.pairs.push(Pair { ids, count: 0, positions: Vec::new(), version: 0, listed: [false; 2], rose: false });
+            let none = Pair { ids, count: 0, positions: Vec::new(), version: 0, listed: [false; 2], rose: false };
+            memory::push(&mut self.pairs, none)?;
         }
         let pair = &mut self.pairs[at as usize];
         // A merged pair's kept count could grow for ever, if merging made its tokens again and again.
         pair.count = pair.count.saturating_add(count);
-        pair.positions.push(position);
+        memory::push(&mut pair.positions, position)?;
         if !std::mem::replace(&mut pair.rose, true) {
-            self.risen.push(at);
+            memory::push(&mut self.risen, at)?;
         }
         if self.score == Score::Likelihood {
             for (listed, token) in pair.listed.iter_mut().zip([ids.0, ids.1]) {
                 if !std::mem::replace(listed, true) {
-                    self.of_token[token as usize].push(at);
+                    memory::push(&mut self.of_token[token as usize], at)?;
                 }
             }
         }
+        Ok(())
     }
 
     fn take(&mut self, ids: (u32, u32), count: u64) {
@@ -465,28 +469,31 @@ impl Merging {
     }
 
     /// Puts a pair into the queue with its current score, in place of its earlier entry.
-    fn enqueue(&mut self, at: u32) {
+    fn enqueue(&mut self, at: u32) -> Result<()> {
         let expected = self.expected(self.pairs[at as usize].ids);
         let pair = &mut self.pairs[at as usize];
         pair.version = pair.version.wrapping_add(1);
         if pair.count >= self.min_frequency {
             let (count, ids, version) = (pair.count, pair.ids, pair.version);
+            self.queue.room(1)?;
             self.queue.push(Entry { count, expected, ids, pair: at, version });
         }
+        Ok(())
     }
 
-    fn enqueue_risen(&mut self) {
+    fn enqueue_risen(&mut self) -> Result<()> {
         let mut risen = std::mem::take(&mut self.risen);
         for &pair in &risen {
             self.pairs[pair as usize].rose = false;
-            self.enqueue(pair);
+            self.enqueue(pair)?;
         }
         risen.clear();
         self.risen = risen;
+        Ok(())
     }
 
     /// The token became rarer, so that the scores of its pairs rose.
-    fn enqueue_all_of(&mut self, token: u32) {
+    fn enqueue_all_of(&mut self, token: u32) -> Result<()> {
         let mut pairs = std::mem::take(&mut self.of_token[token as usize]);
         pairs.retain(|&at| {
             let pair = &mut self.pairs[at as usize];
@@ -500,9 +507,10 @@ impl Merging {
             false
         });
         for &pair in &pairs {
-            self.enqueue(pair);
+            self.enqueue(pair)?;
         }
         self.of_token[token as usize] = pairs;
+        Ok(())
     }
 }
 
