@@ -7,7 +7,7 @@ use bytepair_core::{Error, interrupt};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyInt, PyList, PyString};
 
 use crate::arrays::{array, import_numpy};
 use crate::errors::raise;
@@ -22,6 +22,22 @@ type LocatedRows<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyLi
 
 /// Ids, and their places one after the other.
 type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
+
+/// Numbers of which many are the one before, as a token mostly begins where the last one ends: these share an object.
+struct Repeating<'py>(usize, Bound<'py, PyInt>);
+
+impl<'py> Repeating<'py> {
+    fn new(py: Python<'py>) -> Self {
+        Self(0, PyInt::new(py, 0))
+    }
+
+    fn int(&mut self, number: usize) -> Bound<'py, PyInt> {
+        if number != self.0 {
+            *self = Self(number, PyInt::new(self.1.py(), number));
+        }
+        self.1.clone()
+    }
+}
 
 /// Intervals of the given text as ranges of bytes.
 fn in_bytes(text: &Readable<'_>, intervals: Vec<(usize, usize)>) -> PyResult<Vec<Range<usize>>> {
@@ -81,9 +97,12 @@ pub(crate) fn locate<'py>(
     let text = Readable::new(text, errors)?;
     let located = run(py, text.text.len(), Threads::ALL, |_| tokenizer.inner.locate(&text.text, policy.borrowed()))?;
     let ids = list(py, &located, |token| Ok(tokenizer.int(py, token.id)))?;
-    let mut given = text.places();
-    let places = list(py, &located, |token| (given.given(token.start), given.given(token.end)).into_pyobject(py))?;
-    let words = list(py, &located, |token| Ok(token.word.into_pyobject(py)?))?;
+    let (mut given, mut numbers) = (text.places(), Repeating::new(py));
+    let places = list(py, &located, |token| {
+        let start = numbers.int(given.given(token.start));
+        (start, numbers.int(given.given(token.end))).into_pyobject(py)
+    })?;
+    let words = list(py, &located, |token| Ok(numbers.int(token.word as usize)))?;
     let surfaces = located.into_iter().enumerate();
     let by_row = PyDict::new(py);
     for (row, surface) in surfaces.filter_map(|(row, token)| Some((row, token.surface?))) {
