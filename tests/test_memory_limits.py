@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of address space, and forks")
 
@@ -134,3 +139,30 @@ def test_a_call_without_memory_raises_memory_error(kind: str, calls: tuple[str, 
     # The limits are such that some calls lack memory, and some do not.
     assert any("m" in line.split()[-4:] for line in lines)
     assert all(line.endswith(" r") for line in lines)
+
+
+# Each in a process that has loaded nothing: memory that was freed would be there again.
+LOADING = r"""
+import resource, sys
+import bytepair as bp
+with open("/proc/self/statm") as file:
+    limit = int(file.read().split()[0]) * resource.getpagesize() + (int(sys.argv[2]) << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    print(len(bp.load(sys.argv[1], split="o200k")))
+except MemoryError:
+    print("memory")
+"""
+
+
+def test_a_file_that_does_not_fit_raises_memory_error(tmp_path: Path) -> None:
+    tokens = [bytes([byte]) for byte in range(256)] + [b"%06x" % number for number in range(200_000)]
+    file = tmp_path / "many.tiktoken"
+    file.write_bytes(b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens)))
+    said = []
+    for room in (2, 10, 16, 22, 4000):
+        command = [sys.executable, "-c", LOADING, file, f"{room}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        assert done.returncode == 0, (room, done.stderr[-2000:])
+        said.append(done.stdout.strip())
+    assert said == ["memory"] * 4 + ["200256"]

@@ -149,7 +149,9 @@ def mapped(path: Path, *magics: bytes) -> mmap | None:
         raise _unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: Exception) -> ArtifactError:
+def _unreadable(path: Path, error: Exception) -> ArtifactError | MemoryError:
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return MemoryError(f"there is not enough memory to read the file {path}")
     return ArtifactError(
         f"cannot read the file: {_reason(error)}",
         file=str(path) if isinstance(error, OSError) else ascii(str(path)),

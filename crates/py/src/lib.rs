@@ -139,6 +139,12 @@ mod _core {
         pattern.map(|pattern| pattern.may_match_nothing()).map_err(|error| crate::errors::raise(py, error))
     }
 
+    /// MemoryError unless so many bytes can be had now: asked before work of many objects that do not fail one by one.
+    #[pyfunction]
+    fn require_memory(py: Python<'_>, size: usize) -> PyResult<()> {
+        crate::errors::room(py, size)
+    }
+
     /// The bytes of memory that the caches of one thread may take, and those of all threads of the process.
     #[pyfunction]
     fn cache_memory() -> (usize, usize) {

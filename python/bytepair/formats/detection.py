@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
+from bytepair._core import require_memory
 from bytepair.errors import FormatError
 from bytepair.formats import FILES, READ_ONLY_SUFFIXES, SUFFIXES, foreign, manifest, native, tiktoken
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 _GGUF = b"GGUF"
 _MAPPED = (_GGUF,) if os.name == "nt" else (_GGUF, native.WITH_TABLES)
 """Windows refuses to replace a file while it is mapped."""
+
+
+_BYTES_TO_LOAD, _BYTES_OF_A_BYTE = 24 << 20, 6
+"""The most memory that a tokenizer takes while it is made of a file: of modules, and for each byte of the file."""
 
 
 class Detected(NamedTuple):
@@ -40,11 +45,13 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
         ArtifactError: There is no such file, or it cannot be read; it is no regular file, or too large.
         FormatError: It is not a tokenizer, or the folder holds none or several.
         IntegrityError: A manifest beside it records another hash.
+        MemoryError: Its tokenizer would not fit.
     """
     path = _file_in(path) if files.is_folder(path) else path
     if (found := _mapped(path)) is not None:
         return found
     data = files.read(path)
+    require_memory(_BYTES_TO_LOAD + _BYTES_OF_A_BYTE * len(data))
     manifest.verify(path, data)
     foreign.check(path, data)
     vocab = path.with_name("vocab.json")
