@@ -161,7 +161,7 @@ def test_a_file_that_does_not_fit_raises_memory_error(tmp_path: Path) -> None:
     file.write_bytes(b"".join(b"%s %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens)))
     said = []
     for room in (2, 10, 16, 22, 4000):
-        command = [sys.executable, "-c", LOADING, file, f"{room}"]
+        command = [sys.executable, "-c", LOADING, str(file), f"{room}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
         assert done.returncode == 0, (room, done.stderr[-2000:])
         said.append(done.stdout.strip())
