@@ -70,6 +70,7 @@ __all__ = [
     "read_scored",
     "read_spelled",
     "read_words",
+    "require_memory",
     "split_patterns",
     "surely_keeps",
     "token_lengths",
