@@ -1,4 +1,6 @@
 //! Counting pieces, and counted pieces.
+//!
+//! Long because each kind of source has a method that counts it, with what is said of it to callers.
 
 use std::borrow::Cow;
 use std::fs::File;
