@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bytepair as bp
-from fuzz.long_calls import ONE_WORD, WORDS, calls, tokenizers, trainings
+from fuzz.long_calls import ONE_WORD, WORDS, calls, chats, tokenizers, trainings, vocabularies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ def _verified(tok: bp.Tokenizer) -> list[str]:
 
 
 def every_call(size: int) -> Iterator[tuple[str, bp.Tokenizer, Callable[[], Any]]]:
-    """Each long call of each tokenizer on two texts of so many bytes, and training."""
+    """Each long call of each tokenizer on two texts of so many bytes, training, chats, and calls on vocabularies."""
     for unit, texts in ((WORDS, "words"), (ONE_WORD, "one word")):
         text = unit * (size // len(unit.encode()))
         for kind, tok in tokenizers().items():
@@ -61,8 +61,10 @@ def every_call(size: int) -> Iterator[tuple[str, bp.Tokenizer, Callable[[], Any]
                 yield f"{kind}, {name}, {texts}", tok, call
             if unit == WORDS:
                 yield f"{kind}, verify, {texts}", tok, lambda tok=tok: _verified(tok)  # type: ignore[misc]
-        for name, call in trainings(text).items():
+        for name, call in (trainings(text) | chats(text)).items():
             yield f"{name}, {texts}", tokenizers()["pattern"], call
+    for name, call in vocabularies().items():
+        yield name, tokenizers()["pattern"], call
 
 
 def sweep(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import tempfile
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bytepair as bp
@@ -102,6 +105,59 @@ def calls(tok: bp.Tokenizer, text: str) -> Calls:
         "encode_stream": streamed,
         "is_valid": lambda: tok.is_valid(ids),
         "align": lambda: len(bp.align(text, tok, tok)),
+        "PrefixCache": lambda: bp.PrefixCache(tok).encode(text).tobytes(),
+        "PrefixCache, count": lambda: bp.PrefixCache(tok).count(text),
+        "residues": lambda: bp.residues(tok, iter([text])).ids,
+    }
+
+
+@functools.cache
+def _large() -> bp.Tokenizer:
+    """A vocabulary whose tables are long themselves: all pairs of bytes, and the doubles of half of them."""
+    single = [bytes([byte]) for byte in range(256)]
+    pairs = [left + right for left in single for right in single]
+    tokens = [*single, *pairs, *(pair * 2 for pair in pairs if pair[0] <= pair[1])]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.tiktoken"
+        rows = (b"%s %d\n" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens))
+        path.write_bytes(b"".join(rows))
+        return bp.load(path, split="gpt2")
+
+
+def vocabularies() -> Calls:
+    """Long calls on whole vocabularies."""
+    large, small = _large(), tokenizers()["pattern"]
+
+    def saved() -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            large.save(Path(folder) / "large.json")
+            return bp.load(Path(folder) / "large.json").fingerprint
+
+    return {
+        "align_vocabularies": lambda: bytes(bp.align_vocabularies(large, small).ids),
+        "align_vocabularies of characters": lambda: bytes(bp.align_vocabularies(large, tokenizers()["t5"]).ids),
+        "trie": lambda: len(bp.Tokenizer(large.spec).trie()),
+        "prune": lambda: bp.prune(large, remove=[large.vocab_size - 1])[0].fingerprint,
+        "save and load": saved,
+    }
+
+
+def chats(text: str) -> Calls:
+    """Long calls on a conversation with a text in it."""
+    cut = tokenizers()["pattern"]
+    marks = ("<|im_start|>", "<|im_end|>")
+    added = tuple(bp.AddedToken(mark, cut.vocab_size + at, special=True) for at, mark in enumerate(marks))
+    tok = bp.Tokenizer(cut.spec.replace(added_tokens=added))
+    chat = [{"role": "user", "content": text}, {"role": "assistant", "content": text}]
+
+    def encoded(**options: Any) -> tuple[int, int]:
+        example = tok.encode_chat(chat, "chatml", **options)
+        return int(example.input_ids.sum()), int(example.labels.sum())
+
+    return {
+        "encode_chat": encoded,
+        "encode_chat, untrained": lambda: encoded(train_on=None),
+        "encode_chat, cut": lambda: encoded(max_length=len(text) // 10, truncation="left"),
     }
 
 

@@ -37,6 +37,9 @@ LEAST_LIMIT, GREATEST_LIMIT = 4 << 20, 1 << 30
 
 SECONDS_TO_HANG = 60
 
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8
+"""Settings of `mallopt`."""
+
 
 class Ended(NamedTuple):
     """How a call ended under its failures: the allocations that it made, those that failed, and what that led to."""
@@ -157,6 +160,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             again = [sys.executable, "-m", "fuzz.shortage", *sys.argv[1:]]
             return subprocess.run(again, env=preload(Path(folder)), check=False).returncode
+    # What is freed goes back to the system and threads hold no addresses in reserve: limits count from what is in use.
+    ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
+    ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
     failures = faults = 0
     for ended in sweep(options.size, options.only, options.failures, options.limits):
         failures, faults = failures + ended.failures, faults + len(ended.faults)

@@ -9,6 +9,8 @@ pub(crate) use elsewhere::{Table, ask};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Table, ask};
 
+use crate::error::{Error, Result};
+
 /// The usual size of large pages.
 pub(crate) const LARGE: usize = 2 << 20;
 
@@ -191,21 +193,25 @@ mod elsewhere {
 
 impl<T: Zeros> Table<T> {
     /// So many items, all of which will be used.
-    pub(crate) fn large(count: usize) -> Self {
-        let mut table = Self::zeros(count);
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(crate) fn large(count: usize) -> Result<Self> {
+        let mut table = Self::try_zeros(count).ok_or_else(Error::memory)?;
         table.ask(0..count);
-        table
+        Ok(table)
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
     #[test]
     fn tables_are_zeros_and_hold_what_is_written() {
         for count in [0, 1, 1000, 1 << 18, (1 << 19) + 3] {
-            let mut table = Table::<u64>::large(count);
+            let mut table = Table::<u64>::large(count).unwrap();
             assert!(table.len() == count && table.iter().all(|&item| item == 0));
             for (at, item) in table.iter_mut().enumerate() {
                 *item = at as u64;

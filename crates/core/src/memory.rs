@@ -43,13 +43,24 @@ pub fn spend() -> bool {
 }
 
 /// An error if the reserve was spent, and cannot be had again.
-pub(crate) fn check() -> Result<()> {
-    if SHORT.load(Ordering::Relaxed) {
-        if !hold() {
-            return Err(Error::memory());
-        }
-        SHORT.store(false, Ordering::Relaxed);
+///
+/// # Errors
+/// `Memory`.
+///
+/// ```
+/// assert!(bytepair_core::memory::check().is_ok());
+/// ```
+#[inline]
+pub fn check() -> Result<()> {
+    if SHORT.load(Ordering::Relaxed) { hold_again() } else { Ok(()) }
+}
+
+#[cold]
+fn hold_again() -> Result<()> {
+    if !hold() {
+        return Err(Error::memory());
     }
+    SHORT.store(false, Ordering::Relaxed);
     Ok(())
 }
 
@@ -172,6 +183,14 @@ pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
     all.room(1)?;
     all.push(item);
     Ok(())
+}
+
+/// A copy of some items.
+pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    all.room(items.len())?;
+    all.extend_from_slice(items);
+    Ok(all)
 }
 
 /// So many copies of an item.

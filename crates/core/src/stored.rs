@@ -319,7 +319,7 @@ mod tests {
         let mut items = Items::from(vec![1_u32, 2]);
         items.edit()[0] = 5;
         assert_eq!(&*items, [5, 2]);
-        let mut items = Items::from(Table::<u32>::large(3));
+        let mut items = Items::from(Table::<u32>::large(3).unwrap());
         items.edit()[2] = 9;
         assert_eq!(&*items, [0, 0, 9]);
     }

@@ -5,14 +5,18 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
+use crate::memory::push;
+
 /// Tokens by their bytes. Node 0 is the root, which no token ends at.
 ///
 /// ```
 /// use bytepair_core::trie::Trie;
-/// let trie = Trie::new(vec![(&b"ab"[..], 7), (b"a", 3), (b"b", 5)]);
+/// let trie = Trie::new(vec![(&b"ab"[..], 7), (b"a", 3), (b"b", 5)])?;
 /// assert_eq!((&trie.bytes[..], &trie.ends[..]), (&[0, b'a', b'b', b'b'][..], &[4, 3, 3, 4][..]));
 /// let node = trie.find(b"a").unwrap();
 /// assert_eq!((trie.ids_at(node), trie.ids_under(node)), (&[3][..], &[3, 7][..]));
+/// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub struct Trie {
     /// The byte that leads to each node; 0 for the root.
@@ -31,8 +35,10 @@ impl Trie {
     /// The trie of some tokens and their ids. Several tokens may have the same bytes; those without bytes are left out.
     ///
     /// Time: that of sorting them.
-    #[must_use]
-    pub fn new(mut tokens: Vec<(&[u8], u32)>) -> Self {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub fn new(mut tokens: Vec<(&[u8], u32)>) -> Result<Self> {
         tokens.sort_unstable();
         let mut trie = Self { bytes: vec![0], ends: vec![0], parents: vec![0], starts: vec![0], ids: Vec::new() };
         // The nodes from the root to the last token's.
@@ -43,18 +49,18 @@ impl Trie {
             trie.leave(&mut way, shared + 1);
             for &byte in &token[shared..] {
                 let parent = way[way.len() - 1];
-                way.push(trie.bytes.len() as u32);
-                trie.bytes.push(byte);
-                trie.ends.push(0);
-                trie.parents.push(parent);
-                trie.starts.push(trie.ids.len() as u32);
+                push(&mut way, trie.bytes.len() as u32)?;
+                push(&mut trie.bytes, byte)?;
+                push(&mut trie.ends, 0)?;
+                push(&mut trie.parents, parent)?;
+                push(&mut trie.starts, trie.ids.len() as u32)?;
             }
-            trie.ids.push(id);
+            push(&mut trie.ids, id)?;
             before = token;
         }
         trie.leave(&mut way, 0);
-        trie.starts.push(trie.ids.len() as u32);
-        trie
+        push(&mut trie.starts, trie.ids.len() as u32)?;
+        Ok(trie)
     }
 
     fn leave(&mut self, way: &mut Vec<u32>, depth: usize) {
@@ -109,7 +115,7 @@ mod tests {
     #[test]
     fn tokens_are_found_under_each_of_their_beginnings() {
         let tokens: [&[u8]; 7] = [b"a", b"abc", b"abd", b"b", b"abc", b"\0", b"\xff\xff"];
-        let trie = Trie::new(tokens.iter().copied().zip(0..).collect());
+        let trie = Trie::new(tokens.iter().copied().zip(0..).collect()).unwrap();
         for (number, token) in tokens.iter().enumerate() {
             for length in 0..=token.len() {
                 let node = trie.find(&token[..length]).unwrap();
@@ -125,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_trie_of_nothing_has_a_root() {
-        for trie in [Trie::new(vec![]), Trie::new(vec![(b"", 1)])] {
+        for trie in [vec![], vec![(&b""[..], 1)]].map(|tokens| Trie::new(tokens).unwrap()) {
             assert_eq!((trie.ends, trie.starts, trie.ids), (vec![1], vec![0, 0], vec![]));
         }
     }

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::{array, import_numpy};
-use crate::errors::raise;
+use crate::run::detached;
 
 /// Offsets, whether lengths say where the tokens are, lengths, and places.
 type Given<'py> =
@@ -53,7 +53,7 @@ pub(crate) fn align_tokens<'py>(
     if a.covers.len() != b.covers.len() {
         return Err(PyValueError::new_err("both tokenizers have tokens of the same texts"));
     }
-    let found = py.detach(|| groups(a, b)).map_err(|error| raise(py, error))?;
+    let found = detached(py, a.lengths.len() + b.lengths.len(), || groups(a, b))?;
     let places = array(py, found.places.into_flattened())?;
     Ok((array(py, found.rows)?, array(py, found.a)?, array(py, found.b)?, places))
 }
@@ -89,7 +89,6 @@ pub(crate) fn token_lengths<'py>(
     {
         return Err(PyValueError::new_err("the columns are those of as many texts and tokens"));
     }
-    let found = py.detach(|| lengths(ids, offsets, sizes, of, prefixed));
-    let (lengths, covers) = found.map_err(|error| raise(py, error))?;
+    let (lengths, covers) = detached(py, ids.len(), || lengths(ids, offsets, sizes, of, prefixed))?;
     Ok((array(py, lengths)?, array(py, covers)?))
 }

@@ -14,7 +14,7 @@ use crate::lists::list;
 use crate::named::NamedInts;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
-use crate::run::run;
+use crate::run::{detached, run};
 use crate::strings::{Name, exact};
 use crate::text::{moved, without_half};
 use crate::tokenizer::CoreTokenizer;
@@ -233,7 +233,7 @@ impl ChunkStream {
         let text = &*part.text;
         let (tokenizer, policy, stream): (&Tokenizer, _, _) =
             (&self.tokenizer.get().inner, self.policy.borrowed(), &mut self.stream);
-        let chunks = py.detach(|| stream.push(tokenizer, policy, text, is_last)).map_err(|error| raise(py, error))?;
+        let chunks = detached(py, text.len(), || stream.push(tokenizer, policy, text, is_last))?;
         self.before.0 += text.len();
         self.before.1 += text.chars().count();
         let row = |streamed: chunk::Streamed| {

@@ -12,6 +12,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::errors::raise;
+use crate::lists::{bytes, tuple};
 use crate::strings::{Name, OwnedName};
 use crate::tables::{Tables, View};
 
@@ -140,24 +141,24 @@ impl Columns {
     }
 
     /// The columns one after another; `bytepair.formats.native` defines the layout.
-    fn pack<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn pack<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let lengths = self.tokens.tokens().map(|token| token.len() as u32);
         let pairs = self.merges.iter().flatten().flat_map(|&(left, right)| [left, right]);
         let numbers = self.tokens.ids.iter().copied().chain(lengths).chain(pairs);
         let mut packed: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
         packed.extend(self.scores.iter().flatten().flat_map(|score| score.to_le_bytes()));
         packed.extend_from_slice(&self.tokens.bytes);
-        PyBytes::new(py, &packed)
+        bytes(py, &packed)
     }
 
     /// The bytes of each token.
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.tokens.tokens().map(|token| PyBytes::new(py, token)))
+        tuple(py, self.tokens.tokens(), |token| bytes(py, token))
     }
 
     /// The id of each token.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.tokens.ids)
+        tuple(py, &self.tokens.ids, |id| Ok(id.into_pyobject(py)?))
     }
 
     /// The tokens that no text becomes, with their ids, by id.
@@ -168,12 +169,12 @@ impl Columns {
 
     /// The merges as pairs of ids, if there is a list of them.
     fn merges<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.merges.as_ref().map(|merges| PyTuple::new(py, merges)).transpose()
+        self.merges.as_ref().map(|merges| tuple(py, merges, |&merge| merge.into_pyobject(py))).transpose()
     }
 
     /// The score of each token, if they have scores.
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.scores.as_ref().map(|scores| PyTuple::new(py, scores)).transpose()
+        self.scores.as_ref().map(|scores| tuple(py, scores, |score| Ok(score.into_pyobject(py)?))).transpose()
     }
 
     /// Whether tokens have scores.
@@ -189,10 +190,10 @@ impl Columns {
     }
 
     /// The bytes that are single-byte tokens, ascending.
-    fn single_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+    fn single_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let has = self.tokens.has_byte();
         let single: Vec<u8> = (0..=u8::MAX).filter(|&byte| has[usize::from(byte)]).collect();
-        PyBytes::new(py, &single)
+        bytes(py, &single)
     }
 
     /// The number of tokens.

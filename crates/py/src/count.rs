@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::encode::with_batch;
-use crate::errors::raise;
 use crate::lists::list;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::run::detached;
 use crate::text::lasting_utf8;
 use crate::tokenizer::CoreTokenizer;
 
@@ -69,7 +69,7 @@ impl CoreTokenizer {
     ) -> PyResult<Option<u64>> {
         let policy = OwnedPolicy::counting(&self.inner, special, added)?;
         let (py, text) = (text.py(), lasting_utf8(text, errors)?);
-        py.detach(|| self.inner.count_until(&text, policy.borrowed(), limit)).map_err(|error| raise(py, error))
+        detached(py, text.len(), || self.inner.count_until(&text, policy.borrowed(), limit))
     }
 
     /// The number of ids of each text of a batch. Options and errors: see `count` and `encode_batch`.

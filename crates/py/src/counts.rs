@@ -462,6 +462,6 @@ impl PieceCounts {
     /// The rows with the highest counts; ties go to the first in order of pieces and groups.
     fn top<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Vec<PyRow<'py>>> {
         let rows = watched(py, None, |_| self.inner.top(most))?.into_iter();
-        Ok(rows.map(|row| (PyBytes::new(py, &row.piece), row.group, row.count, row.first)).collect())
+        rows.map(|row| Ok((bytes(py, &row.piece)?, row.group, row.count, row.first))).collect()
     }
 }

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use crate::busy::{alone, shared};
 use crate::errors::{in_row, raise};
 use crate::ints::number;
-use crate::lists::string;
+use crate::lists::{bytes, list, string};
 use crate::tokenizer::CoreTokenizer;
 
 /// In a batch, the id that means no id.
@@ -70,7 +70,7 @@ impl DecodeStream {
     /// The pending bytes: the start of a character.
     #[getter]
     fn pending<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(slf.py(), shared(slf)?.stream.pending()))
+        bytes(slf.py(), shared(slf)?.stream.pending())
     }
 }
 
@@ -146,9 +146,9 @@ impl DecodeStreamBatch {
         let texts = rows.iter().enumerate().map(|(at, &row)| {
             let pushed = streams[row].push(&core.inner, given.of(at), *skip_special_tokens);
             let text = pushed.map_err(|error| raise(py, error))?;
-            Ok(PyString::new(py, &text))
+            string(py, &text)
         });
-        PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
+        list(py, texts, |text| text)
     }
 
     /// Ends the sequence of one row, or without one of every row, and returns the remaining text: U+FFFD for half a
@@ -160,9 +160,9 @@ impl DecodeStreamBatch {
         let Self { tokenizer, streams, .. } = &mut *this;
         let core = &tokenizer.get().inner;
         if let Some(row) = row {
-            return Ok(PyString::new(py, &streams[row].flush(core)).into_any());
+            return Ok(string(py, &streams[row].flush(core))?.into_any());
         }
-        Ok(PyList::new(py, streams.iter_mut().map(|stream| stream.flush(core)))?.into_any())
+        Ok(list(py, streams, |stream| string(py, &stream.flush(core)))?.into_any())
     }
 
     /// Drops the pending bytes of one row, or without one of every row: for a sequence that is abandoned.
@@ -182,7 +182,8 @@ impl DecodeStreamBatch {
     /// The pending bytes of each row: the start of a character.
     #[getter]
     fn pending<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(slf.py(), shared(slf)?.streams.iter().map(|stream| PyBytes::new(slf.py(), stream.pending())))
+        let py = slf.py();
+        list(py, &shared(slf)?.streams, |stream| bytes(py, stream.pending()))
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {

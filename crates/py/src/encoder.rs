@@ -12,6 +12,7 @@ use pyo3::types::{PyBytes, PyList};
 use crate::arrays::{array, import_numpy};
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy};
+use crate::run::detached;
 use crate::strings::Name;
 use crate::text::utf8;
 use crate::tokenizer::CoreTokenizer;
@@ -54,13 +55,12 @@ impl Encoder {
         let tokenizer = &self.tokenizer.get().inner;
         let policy = OwnedPolicy::new(tokenizer, special, added)?;
         let text = utf8(text, errors)?;
-        let result = py.detach(|| {
+        detached(py, text.len(), || {
             let mut sink = S::default();
             study::encode(tokenizer, self.merger, &text, policy.borrowed(), &mut Scratch::default(), &mut sink)
                 .map(|()| sink)
                 .map_err(|error| error.placed(&text))
-        });
-        result.map_err(|error| raise(py, error))
+        })
     }
 }
 
@@ -107,7 +107,8 @@ impl Encoder {
         added: Added,
         errors: OnInvalid,
     ) -> PyResult<Bound<'py, PyList>> {
-        PyList::new(py, self.run::<Vec<u32>>(py, text, special, added, errors)?)
+        let ids = self.run::<Vec<u32>>(py, text, special, added, errors)?;
+        self.tokenizer.get().list(py, &ids)
     }
 
     /// The ids of a text as a numpy array of uint32; options and errors as `encode`.
@@ -165,11 +166,11 @@ impl Encoder {
     fn encode_piece<'py>(&self, py: Python<'py>, piece: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyList>> {
         let vocab = self.tokenizer.get().inner.vocab();
         let piece = piece.as_bytes();
-        let result = py.detach(|| {
+        let ids = detached(py, piece.len(), || {
             let mut ids = Vec::new();
             study::encode_piece(vocab, self.merger, piece, &mut Scratch::default(), &mut ids).map(|()| ids)
-        });
-        PyList::new(py, result.map_err(|error| raise(py, error))?)
+        })?;
+        self.tokenizer.get().list(py, &ids)
     }
 
     fn __repr__(&self) -> String {

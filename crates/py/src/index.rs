@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyMemoryView, PySlice, PyString};
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy};
 use crate::readable::{Readable, byte_of};
+use crate::run::detached;
 use crate::strings::exact;
 use crate::tokenizer::CoreTokenizer;
 
@@ -69,10 +70,10 @@ fn of_buffer(tokenizer: &Tokenizer, view: &Bound<'_, PyAny>, policy: Policy) -> 
                 return Err(raise(py, error.shifted(at)));
             }
         };
-        py.detach(|| builder.push(tokenizer, text, policy)).map_err(|error| raise(py, error))?;
+        detached(py, text.len(), || builder.push(tokenizer, text, policy))?;
         at += text.len();
     }
-    py.detach(|| builder.finish(tokenizer, policy)).map_err(|error| raise(py, error))
+    detached(py, length, || builder.finish(tokenizer, policy))
 }
 
 fn cut() -> Error {
@@ -92,7 +93,7 @@ impl TextIndex {
         let (kept, index) = if text.is_instance_of::<PyString>() || text.is_instance_of::<PyBytes>() {
             let readable = Readable::lasting(text, errors)?;
             let utf8 = &*readable.text;
-            let index = py.detach(|| Index::new(inner, utf8, policy.borrowed())).map_err(|error| raise(py, error))?;
+            let index = detached(py, utf8.len(), || Index::new(inner, utf8, policy.borrowed()))?;
             places = Vec::new();
             let is_characters = text.is_instance_of::<PyString>();
             length = match text.cast::<PyString>() {

@@ -56,6 +56,20 @@ where
     Ok(list.cast_into()?)
 }
 
+/// A tuple of what `make` makes of each item.
+pub(crate) fn tuple<'py, I, T>(
+    py: Python<'py>,
+    items: I,
+    make: impl FnMut(I::Item) -> PyResult<Bound<'py, T>>,
+) -> PyResult<Bound<'py, PyTuple>>
+where
+    I: IntoIterator<IntoIter: ExactSizeIterator>,
+{
+    let items = list(py, items, make)?;
+    // SAFETY: a new tuple of a list's items, or null and an exception.
+    Ok(unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_AsTuple(items.as_ptr()))? }.cast_into()?)
+}
+
 /// A list or a tuple whose items are to be ints.
 #[derive(Clone, Copy)]
 pub(crate) enum Items<'a, 'py> {

@@ -1,6 +1,7 @@
 //! Prompts that are cut anywhere: which ids can follow others, covers, healing, and the trie of the tokens.
 
 use bytepair_core::canonical::{Cover, Healing};
+use bytepair_core::memory;
 use bytepair_core::trie::Trie;
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -9,6 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{FlatBatch, array, import_numpy, starts};
+use crate::lists::bytes;
 use crate::run::detached;
 use crate::tokenizer::CoreTokenizer;
 
@@ -97,7 +99,7 @@ impl CoreTokenizer {
         let ids = self.ids_of(py, ids)?;
         let canonical = self.canonical(py)?;
         let Healing { back, prefix, mask } = detached(py, MASK, || canonical.heal(&self.inner, &ids))?;
-        Ok((back, PyBytes::new(py, &prefix), array(py, mask)?))
+        Ok((back, bytes(py, &prefix)?, array(py, mask)?))
     }
 }
 
@@ -117,7 +119,7 @@ pub(crate) fn token_trie(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u3
     if tokens.len() != ids.len() {
         return Err(PyValueError::new_err("each token has one id"));
     }
-    let trie = py.detach(|| Trie::new(tokens.iter().map(|token| &**token).zip(ids).collect()));
-    let Trie { bytes, ends, parents, starts, ids } = trie;
+    let made = || Trie::new(memory::collect(tokens.iter().map(|token| &**token).zip(ids))?);
+    let Trie { bytes, ends, parents, starts, ids } = detached(py, tokens.len(), made)?;
     Ok((array(py, bytes)?, array(py, ends)?, array(py, parents)?, array(py, starts)?, array(py, ids)?))
 }

@@ -86,7 +86,7 @@ impl<'a> Readable<'a> {
             let mut places = self.places();
             let (start, end) = (places.given(range.start), places.given(range.end));
             if let Ok(bytes) = given.cast::<PyBytes>() {
-                return Ok(PyBytes::new(py, &bytes.as_bytes()[start..end]).into_any());
+                return Ok(made_bytes(py, &bytes.as_bytes()[start..end])?.into_any());
             }
             return exact(given.cast()?)?.get_item(PySlice::new(py, start.cast_signed(), end.cast_signed(), 1));
         }

@@ -25,7 +25,8 @@ use crate::arrays::{is_array, of_array};
 use crate::columns::Columns;
 use crate::errors::{in_row, raise};
 use crate::ints::{Ints, number};
-use crate::lists::Items;
+use crate::lists::{Items, bytes as made_bytes};
+use crate::run::detached;
 use crate::stages::parsed;
 use crate::strings::{Name, Names, OwnedName};
 
@@ -99,8 +100,8 @@ impl CoreTokenizer {
     }
 
     /// The compiled tables of a vocabulary of bytes, for `Tables.open` with the same `owner`; None of a model of characters.
-    fn _tables<'py>(&self, py: Python<'py>, owner: &[u8]) -> Option<Bound<'py, PyBytes>> {
-        self.inner.is_byte_level().then(|| PyBytes::new(py, &self.inner.vocab().store(owner)))
+    fn _tables<'py>(&self, py: Python<'py>, owner: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        self.inner.is_byte_level().then(|| made_bytes(py, &self.inner.vocab().store(owner))).transpose()
     }
 
     /// The bytes of a token; InvalidIdError if no token has this id.
@@ -112,7 +113,7 @@ impl CoreTokenizer {
     fn token_bytes<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let id = self.id_of(id)?;
         let token = self.inner.token_bytes(id).ok_or_else(|| raise(py, self.inner.invalid_id(id)))?;
-        Ok(PyBytes::new(py, token))
+        made_bytes(py, token)
     }
 
     /// The id of a token, as bytes or str, added tokens first; InvalidIdError if there is no such token.
@@ -169,7 +170,7 @@ impl CoreTokenizer {
         if let Some(made) = self.canonical.get() {
             return Ok(made);
         }
-        let made = py.detach(|| Canonical::new(&self.inner)).map_err(|error| raise(py, error))?;
+        let made = detached(py, usize::MAX, || Canonical::new(&self.inner))?;
         // Threads that come at the same time each make one; the first is kept.
         Ok(self.canonical.get_or_init(|| made))
     }

@@ -10,6 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::counts::PieceCounts;
+use crate::lists::bytes;
 use crate::options::Threads;
 use crate::strings::{Name, Names, OwnedName};
 use crate::tokenizer::CoreTokenizer;
@@ -57,7 +58,7 @@ pub(crate) fn learn<'py>(
     let counts = &counts.inner;
     let job = |progress: &Progress| train::learn(counts, &alphabet, &settings, &replay, threads, progress);
     let trained = with_merges(py, learned, tell, job)?;
-    let symbols = trained.alphabet.iter().map(|token| PyBytes::new(py, token)).collect();
+    let symbols = trained.alphabet.iter().map(|token| bytes(py, token)).collect::<PyResult<_>>()?;
     Ok((symbols, trained.tokens_total))
 }
 

@@ -9,6 +9,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
 
 use crate::columns::Columns;
+use crate::lists::{list, string};
 
 /// The vocabulary of a JSON file, without a Python object for each token.
 #[pyclass(frozen, module = "bytepair._core")]
@@ -46,12 +47,14 @@ impl JsonVocab {
     /// The same as `json.loads` returns it.
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(scores) = &self.scores {
-            let rows = self.vocab.tokens().zip(scores).map(|(token, &score)| (token, score).into_pyobject(py));
-            let rows: Vec<_> = rows.map(|row| PyResult::Ok(row?.to_list())).collect::<PyResult<_>>()?;
-            return Ok(PyList::new(py, rows)?.into_any());
+            let rows = scores.iter().zip(self.vocab.tokens());
+            let row = |(score, token): (&f64, &str)| {
+                list(py, [string(py, token)?.into_any(), score.into_pyobject(py)?.into_any()], Ok)
+            };
+            return Ok(list(py, rows, row)?.into_any());
         }
         let made = PyDict::new(py);
-        self.vocab.tokens().zip(self.vocab.ids()).try_for_each(|(token, id)| made.set_item(token, id))?;
+        self.vocab.tokens().zip(self.vocab.ids()).try_for_each(|(token, id)| made.set_item(string(py, token)?, id))?;
         Ok(made.into_any())
     }
 
@@ -76,14 +79,13 @@ pub(crate) struct JsonMerges {
 impl JsonMerges {
     /// The same as `json.loads` returns it.
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let merges = self.merges.iter().map(|(left, right)| {
+        list(py, self.merges.iter(), |(left, right)| {
             Ok(if self.are_lists {
-                PyList::new(py, [left, right])?.into_any()
+                list(py, [left, right], |token| string(py, token))?.into_any()
             } else {
-                PyString::new(py, &format!("{left} {right}")).into_any()
+                string(py, &format!("{left} {right}"))?.into_any()
             })
-        });
-        PyList::new(py, merges.collect::<PyResult<Vec<_>>>()?)
+        })
     }
 
     fn __len__(&self) -> usize {

@@ -38,6 +38,7 @@ use self::masks::Masks;
 use self::scans::{Key, State, Token, Way, Ways, has_way};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
+use crate::memory;
 use crate::merge::{FitBuffers, fit};
 use crate::pipeline::Tokenizer;
 use crate::split::States;
@@ -121,7 +122,7 @@ impl Canonical {
             ));
         }
         let vocab = tokenizer.vocab();
-        let trie = Trie::new((0..vocab.len()).map(|index| (vocab.token_at(index), index as u32)).collect());
+        let trie = Trie::new(memory::collect((0..vocab.len()).map(|index| (vocab.token_at(index), index as u32)))?)?;
         let mut buffers = FitBuffers::default();
         let mut made = Vec::with_capacity(vocab.len());
         for index in 0..vocab.len() {

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::files::{Columns, IdMerges, Merges, Vocabulary};
+use crate::memory::{collect, extend, push};
 use crate::vocab::{Cuts, NO_ID, Tokens};
 
 /// So many tokens are cut together.
@@ -105,7 +106,7 @@ pub fn scored(vocab: &Vocabulary, scores: &[f64], special: &[&str], unk: Option<
 /// left comes first. Time: linear in the tokens and the merges.
 ///
 /// # Errors
-/// `Format`, if two tokens are equal, or one is empty.
+/// `Format`, if two tokens are equal, or one is empty; `Memory`.
 ///
 /// ```
 /// let tokens = [("a", 0, 0.0), ("b", 1, 0.0), ("ab", 2, -1.0), ("ba", 3, -3.0), ("aba", 4, -2.0)];
@@ -113,11 +114,11 @@ pub fn scored(vocab: &Vocabulary, scores: &[f64], special: &[&str], unk: Option<
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub fn by_score(tokens: &[(&str, u32, f64)]) -> Result<(Vec<(u32, u32)>, usize)> {
-    let texts: Vec<&[u8]> = tokens.iter().map(|(token, ..)| token.as_bytes()).collect();
-    let places: Vec<u32> = (0..tokens.len() as u32).collect();
-    let known = Tokens::new(&texts, &places, |_, _, _| {})?;
+    let texts = collect(tokens.iter().map(|(token, ..)| token.as_bytes()))?;
+    let places = collect(0..tokens.len() as u32)?;
+    let known = Tokens::new(&texts, &places, |_, _, _| Ok(()))?;
     let id = |place: u32| tokens[place as usize].1;
-    let mut order: Vec<&(&str, u32, f64)> = tokens.iter().collect();
+    let mut order = collect(tokens)?;
     // Adding zero makes the two zeros one, as they are to whoever compares.
     order.sort_by(|one, other| (other.2 + 0.0).total_cmp(&(one.2 + 0.0)).then(one.1.cmp(&other.1)));
     let (mut merges, mut equal, mut last) = (Vec::new(), 0, None);
@@ -125,7 +126,7 @@ pub fn by_score(tokens: &[(&str, u32, f64)]) -> Result<(Vec<(u32, u32)>, usize)>
     for rows in order.chunks(TOGETHER) {
         let texts: Vec<&[u8]> = rows.iter().map(|(token, ..)| token.as_bytes()).collect();
         found.clear();
-        finder.each(&known, &texts, |row, cut, left, right| found.push((row, (cut, id(left), id(right)))));
+        finder.each(&known, &texts, |row, cut, left, right| push(&mut found, (row, (cut, id(left), id(right)))))?;
         for cuts in found.chunk_by(|one, next| one.0 == next.0) {
             let &(token, _, score) = rows[cuts[0].0];
             let cuts: Vec<(usize, u32, u32)> = cuts.iter().map(|&(_, cut)| cut).collect();
@@ -142,7 +143,7 @@ pub fn by_score(tokens: &[(&str, u32, f64)]) -> Result<(Vec<(u32, u32)>, usize)>
                 1 => (Vec::new(), cuts.clone()),
                 _ => cuts.iter().copied().partition(overlaps),
             };
-            merges.extend(first.into_iter().chain(rest).map(|(_, left, right)| (left, right)));
+            extend(&mut merges, first.into_iter().chain(rest).map(|(_, left, right)| (left, right)))?;
         }
     }
     Ok((merges, equal))

@@ -10,6 +10,7 @@
 //! more would be whole, with fewer half of those of Thai and Bengali under `o200k_base`.
 
 use crate::error::Result;
+use crate::memory::{copied, push};
 use crate::stored::{Items, Reader, Writer, expect};
 
 /// The symbols of whole characters, and the edges at which bytes are needed.
@@ -28,7 +29,10 @@ type Row = [u32; 64];
 
 impl Characters {
     /// From the tokens that merges make, and their symbols.
-    pub(super) fn new<'a>(tokens: impl Iterator<Item = (u32, &'a [u8])>) -> Self {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn new<'a>(tokens: impl Iterator<Item = (u32, &'a [u8])>) -> Result<Self> {
         // Zero is a byte's symbol, so that it can stand for none; and zeroed memory that is not used costs none.
         let edges = vec![[0; 256]; 256];
         let mut new = Self { two: vec![0; 1 << 11], three: vec![0; 1 << 16], edges, lowest: Vec::new() };
@@ -49,16 +53,16 @@ impl Characters {
                 if !is_continuation(token[at - 1]) {
                     break;
                 }
-                new.cross(token, at, symbol);
+                new.cross(token, at, symbol)?;
             }
             // It ends inside one, whose lead byte is the last or the last but one.
             for at in token.len().saturating_sub(2).max(1)..token.len() {
                 if length(token[at]) > token.len() - at {
-                    new.cross(token, at, symbol);
+                    new.cross(token, at, symbol)?;
                 }
             }
         }
-        new
+        Ok(new)
     }
 
     /// No characters: merging begins with bytes.
@@ -85,15 +89,15 @@ impl Characters {
         let (edges, lowest): (Items<[u16; 256]>, Items<Row>) = (reader.items()?, reader.items()?);
         expect(edges.len() == 256 || two.is_empty() && three.is_empty())?;
         expect(edges.iter().flatten().all(|&row| usize::from(row) <= lowest.len()))?;
-        Ok(Self { two: two.to_vec(), three: three.to_vec(), edges: edges.to_vec(), lowest: lowest.to_vec() })
+        Ok(Self { two: two.to_vec(), three: three.to_vec(), edges: edges.to_vec(), lowest: copied(&lowest)? })
     }
 
     /// A token crosses the edge that it has before byte `at`.
-    fn cross(&mut self, token: &[u8], at: usize, symbol: u32) {
+    fn cross(&mut self, token: &[u8], at: usize, symbol: u32) -> Result<()> {
         let row = &mut self.edges[usize::from(token[at - 1])][usize::from(token[at])];
         if *row == 0 {
             // There are fewer edges than numbers, since one of the two bytes is not ASCII.
-            self.lowest.push([u32::MAX; 64]);
+            push(&mut self.lowest, [u32::MAX; 64])?;
             *row = self.lowest.len() as u16;
         }
         let row = &mut self.lowest[usize::from(*row) - 1];
@@ -102,6 +106,7 @@ impl Characters {
             // Whatever comes next.
             None => row.iter_mut().for_each(|lowest| lower(lowest, symbol)),
         }
+        Ok(())
     }
 
     /// Whether a token of a lower rank may cross the edge before byte `at`.

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::vocab::hashes::{Hashes, Place, spread};
 use crate::vocab::tokens::Tokens;
 
@@ -68,7 +69,15 @@ impl Cuts {
     /// `tokens`, where the cut is, and the indices of both sides.
     ///
     /// Time: linear in the tokens, and in those found.
-    pub(crate) fn each(&mut self, columns: &Tokens, tokens: &[&[u8]], mut found: impl FnMut(usize, usize, u32, u32)) {
+    ///
+    /// # Errors
+    /// Those of `found`.
+    pub(crate) fn each(
+        &mut self,
+        columns: &Tokens,
+        tokens: &[&[u8]],
+        mut found: impl FnMut(usize, usize, u32, u32) -> Result<()>,
+    ) -> Result<()> {
         self.hashes.read(tokens);
         let hashes = std::mem::take(&mut self.hashes);
         let likely = self.look(columns, &hashes);
@@ -85,9 +94,10 @@ impl Cuts {
             if let Some(right) = columns.find_spread(after, right)
                 && let Some(left) = columns.find_spread(before, left)
             {
-                found(token, at, left, right);
+                found(token, at, left, right)?;
             }
         }
+        Ok(())
     }
 
     /// The best cut of each token that has one.

@@ -16,6 +16,7 @@ mod whole_tokens;
 use std::sync::OnceLock;
 
 use crate::error::Result;
+use crate::memory;
 use crate::stored::{Stored, Writer};
 
 pub(crate) use adjacent::{Adjacent, Splits};
@@ -102,55 +103,55 @@ impl Vocab {
         match semantics {
             Semantics::Ranks => {
                 let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
-                Ok(Self::of_rules(tokens, rules).completed())
+                Self::of_rules(tokens, rules)?.completed()
             }
             Semantics::Merges { pairs, ignore_merges } => {
-                let columns = Tokens::new(tokens, ids, |_, _, _| {})?;
+                let columns = Tokens::new(tokens, ids, |_, _, _| Ok(()))?;
                 let rules = Rules::of_merges(&columns, tokens, &pairs)?;
-                let mut vocab = Self::of_rules(columns, rules);
+                let mut vocab = Self::of_rules(columns, rules)?;
                 if !ignore_merges {
                     let (rules, index) = (&vocab.rules, 0..vocab.len());
                     vocab.whole = Some(if rules.is_proper() {
-                        index.map(|index| rules.symbol(index) != NONE).collect()
+                        memory::collect(index.map(|index| rules.symbol(index) != NONE))?
                     } else {
-                        index.map(|index| encodes_to_itself(&vocab, index)).collect()
+                        memory::collect(index.map(|index| encodes_to_itself(&vocab, index)))?
                     });
                 }
-                Ok(vocab.completed())
+                vocab.completed()
             }
         }
     }
 
-    fn of_rules(tokens: Tokens, rules: Rules) -> Self {
+    fn of_rules(tokens: Tokens, rules: Rules) -> Result<Self> {
         let characters = if rules.is_proper() {
             let made = (0..tokens.ids().len()).map(|index| (rules.symbol(index), tokens.bytes_at(index)));
-            Characters::new(made.filter(|&(symbol, _)| symbol != NONE))
+            Characters::new(made.filter(|&(symbol, _)| symbol != NONE))?
         } else {
             Characters::none()
         };
         Self::of_parts(tokens, rules, characters)
     }
 
-    fn of_parts(tokens: Tokens, rules: Rules, characters: Characters) -> Self {
-        Self {
+    fn of_parts(tokens: Tokens, rules: Rules, characters: Characters) -> Result<Self> {
+        Ok(Self {
             tokens,
             rules,
             characters,
             whole: None,
-            whole_tokens: WholeTokens::new(&[], std::iter::empty()),
+            whole_tokens: WholeTokens::new(&[], std::iter::empty())?,
             endings: OnceLock::new(),
             fits: OnceLock::new(),
             splits: OnceLock::new(),
             beginnings: None,
-        }
+        })
     }
 
     /// The same with its table of whole tokens.
-    fn completed(mut self) -> Self {
+    fn completed(mut self) -> Result<Self> {
         let taken = |index: &usize| self.whole.as_ref().is_none_or(|whole| whole[*index]);
         let wholes = (0..self.len()).filter(taken).map(|index| (self.tokens.range_of(index), self.ids()[index]));
-        self.whole_tokens = WholeTokens::new(self.all_bytes(), wholes);
-        self
+        self.whole_tokens = WholeTokens::new(self.all_bytes(), wholes)?;
+        Ok(self)
     }
 
     /// Its tables, for [`Vocab::of_stored`]; `owner` is what they are the tables of.
@@ -194,17 +195,17 @@ impl Vocab {
         let (rules, lengths) = Rules::of_stored(&tokens, reader)?;
         let characters = Characters::of_stored(reader, &lengths)?;
         let whole = reader.exactly::<u8>(if takes_all_whole { 0 } else { ids.len() })?;
-        let whole = (!takes_all_whole).then(|| whole.iter().map(|&whole| whole == 1).collect());
+        let whole = (!takes_all_whole).then(|| memory::collect(whole.iter().map(|&whole| whole == 1))).transpose()?;
         let whole_tokens = WholeTokens::of_stored(reader, &tokens)?;
-        Ok(Some(Self { whole, whole_tokens, ..Self::of_parts(tokens, rules, characters) }))
+        Ok(Some(Self { whole, whole_tokens, ..Self::of_parts(tokens, rules, characters)? }))
     }
 
     /// A vocabulary of ranks with every cut of every token as a pair, whether it is proper or not: the definition.
     #[cfg(test)]
     pub(crate) fn with_all_cuts(tokens: &[&[u8]], ids: &[u32]) -> Result<Self> {
         let (tokens, rules) = Rules::of_ranks(tokens, ids)?;
-        let rules = rules.with_all_cuts(&tokens);
-        Ok(Self::of_rules(tokens, rules).completed())
+        let rules = rules.with_all_cuts(&tokens)?;
+        Self::of_rules(tokens, rules)?.completed()
     }
 
     /// The same with tokens for the first bytes of characters.

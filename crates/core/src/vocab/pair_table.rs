@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::large_pages::Table;
+use crate::memory::filled;
 use crate::prefetch::prefetch;
 use crate::stored::{Items, Reader, Writer, expect};
 
@@ -51,15 +52,15 @@ pub(super) struct PairTable {
 
 impl PairTable {
     /// A table with room for this many pairs; it grows where there are more.
-    pub(super) fn with_capacity(pairs: usize) -> Self {
+    pub(super) fn with_capacity(pairs: usize) -> Result<Self> {
         let slots = (pairs * 5 / 4).next_power_of_two().max(16);
-        Self {
-            slots: Table::large(slots).into(),
+        Ok(Self {
+            slots: Table::large(slots)?.into(),
             entries: 0,
-            seen: vec![0; slots / SLOTS_A_WORD].into(),
+            seen: filled(0, slots / SLOTS_A_WORD)?.into(),
             shift: u64::BITS - slots.trailing_zeros(),
-            early: Table::large((EARLY * ROW) as usize).into(),
-        }
+            early: Table::large((EARLY * ROW) as usize)?.into(),
+        })
     }
 
     /// The value of a pair, or [`NONE`].
@@ -88,12 +89,12 @@ impl PairTable {
     }
 
     /// Sets the value of a pair and returns the previous one.
-    pub(super) fn insert(&mut self, left: u32, right: u32, value: u32) -> u32 {
+    pub(super) fn insert(&mut self, left: u32, right: u32, value: u32) -> Result<u32> {
         if let Some(place) = place(left, right) {
-            return std::mem::replace(&mut self.early.edit()[place], value + 1).wrapping_sub(1);
+            return Ok(std::mem::replace(&mut self.early.edit()[place], value + 1).wrapping_sub(1));
         }
         if self.entries * 5 >= self.slots.len() * 4 {
-            self.grow();
+            self.grow()?;
         }
         let key = key(left, right);
         let slot = self.slot(key);
@@ -101,9 +102,9 @@ impl PairTable {
         self.see(key);
         if before == EMPTY {
             self.entries += 1;
-            return NONE;
+            return Ok(NONE);
         }
-        before as u32 & (VALUES as u32 - 1)
+        Ok(before as u32 & (VALUES as u32 - 1))
     }
 
     pub(super) fn store(&self, writer: &mut Writer) {
@@ -146,10 +147,10 @@ impl PairTable {
         Ok((Self { entries, shift: u64::BITS - slots.len().trailing_zeros(), slots, seen, early }, pairs))
     }
 
-    fn grow(&mut self) {
-        let larger = Table::large(self.slots.len() * 2);
+    fn grow(&mut self) -> Result<()> {
+        let larger = Table::large(self.slots.len() * 2)?;
+        self.seen = filled(0, larger.len() / SLOTS_A_WORD)?.into();
         self.shift -= 1;
-        self.seen = vec![0; larger.len() / SLOTS_A_WORD].into();
         for &entry in &*std::mem::replace(&mut self.slots, larger.into()) {
             if entry != EMPTY {
                 self.see(entry >> VALUE_BITS);
@@ -157,6 +158,7 @@ impl PairTable {
                 self.slots.edit()[slot] = entry;
             }
         }
+        Ok(())
     }
 
     fn see(&mut self, key: u64) {
@@ -202,24 +204,25 @@ fn key(left: u32, right: u32) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
     #[test]
     fn pairs_are_found_again_after_growing_and_others_are_not() {
-        let mut table = PairTable::with_capacity(0);
+        let mut table = PairTable::with_capacity(0).unwrap();
         let pair = |at: u32| (at * 7 % 997, at * 13 % 1009);
         for at in 0..5000 {
-            assert_eq!(table.insert(pair(at).0, pair(at).1, at), NONE);
+            assert_eq!(table.insert(pair(at).0, pair(at).1, at).unwrap(), NONE);
         }
         for at in 0..5000 {
             assert_eq!(table.get(pair(at).0, pair(at).1), at);
             assert_eq!(table.get(pair(at).0 + 1000, pair(at).1), NONE);
         }
-        assert_eq!(table.insert(7, 13, 9), 1);
+        assert_eq!(table.insert(7, 13, 9).unwrap(), 1);
         let largest = SYMBOLS as u32 - 2;
         assert_eq!(table.get(largest, largest), NONE);
-        table.insert(largest, largest, VALUES as u32 - 1);
+        table.insert(largest, largest, VALUES as u32 - 1).unwrap();
         assert_eq!(table.get(largest, largest), VALUES as u32 - 1);
     }
 }

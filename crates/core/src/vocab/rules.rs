@@ -32,6 +32,7 @@
 mod stored;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::{Room, filled, push};
 use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
 use crate::vocab::cuts::Cuts;
@@ -118,8 +119,8 @@ impl Rules {
     /// Compiles tokens whose ids are their ranks, and the index of the tokens.
     pub(super) fn of_ranks(tokens: &[&[u8]], ids: &[u32]) -> Result<(Tokens, Self)> {
         let mut rules = Self::with_bytes(tokens, ids)?;
-        rules.pairs = PairTable::with_capacity(tokens.len());
-        rules.parts.reserve(tokens.len());
+        rules.pairs = PairTable::with_capacity(tokens.len())?;
+        rules.parts.room(tokens.len())?;
         // Tokens that no cut makes in their turn.
         let mut unmade = Vec::new();
         let (mut cuts, mut one) = (Cuts::default(), Hashes::default());
@@ -138,16 +139,17 @@ impl Rules {
                 let pair = rules.guessed(columns, token, &cuts, number);
                 let pair = pair.or_else(|| rules.searched(columns, token, index as u32, &mut one));
                 if let Some([left, right]) = pair {
-                    rules.pairs.insert(left, right, rules.symbols[index]);
+                    rules.pairs.insert(left, right, rules.symbols[index])?;
                 } else {
                     rules.symbols[index] = NONE;
-                    unmade.push(index as u32);
+                    push(&mut unmade, index as u32)?;
                 }
                 rules.parts.push(pair.unwrap_or([NONE; 2]));
             }
+            Ok(())
         })?;
         if unmade.iter().any(|&index| has_a_higher_part(&columns, index, &mut one)) {
-            rules = rules.with_all_cuts(&columns);
+            rules = rules.with_all_cuts(&columns)?;
         }
         rules.settle();
         Ok((columns, rules))
@@ -156,11 +158,11 @@ impl Rules {
     /// Compiles a list of merges, as pairs of ids in rank order, for these tokens.
     pub(super) fn of_merges(columns: &Tokens, tokens: &[&[u8]], merges: &[(u32, u32)]) -> Result<Self> {
         let mut rules = Self::with_bytes(tokens, columns.ids())?;
-        rules.pairs = PairTable::with_capacity(merges.len());
+        rules.pairs = PairTable::with_capacity(merges.len())?;
         let merges = resolve(columns, merges)?;
-        rules.proper = rules.take_merges_in_turn(columns, &merges);
+        rules.proper = rules.take_merges_in_turn(columns, &merges)?;
         if !rules.proper {
-            rules.take_all_merges(columns, &merges);
+            rules.take_all_merges(columns, &merges)?;
         }
         rules.settle();
         Ok(rules)
@@ -180,8 +182,8 @@ impl Rules {
                 .remedy(format!("use fewer than {}", SYMBOLS - FIRST as usize)));
         }
         let mut ids_of_symbols = vec![NO_ID; FIRST as usize];
-        ids_of_symbols.reserve(tokens.len());
-        let mut symbols = vec![NONE; tokens.len()];
+        ids_of_symbols.room(tokens.len())?;
+        let mut symbols = filled(NONE, tokens.len())?;
         for ((&token, &id), symbol) in tokens.iter().zip(ids).zip(&mut symbols) {
             if let [byte] = *token {
                 ids_of_symbols[usize::from(byte)] = id;
@@ -189,7 +191,7 @@ impl Rules {
             }
         }
         let lacks_bytes = ids_of_symbols.contains(&NO_ID);
-        let (pairs, parts, products) = (PairTable::with_capacity(0), Vec::new(), Vec::new());
+        let (pairs, parts, products) = (PairTable::with_capacity(0)?, Vec::new(), Vec::new());
         Ok(Self { pairs, parts, products, ids: ids_of_symbols, symbols, lacks_bytes, proper: true })
     }
 
@@ -252,7 +254,7 @@ impl Rules {
     }
 
     /// The same tokens, with every cut of a token into two as a pair that merges into it.
-    pub(super) fn with_all_cuts(mut self, columns: &Tokens) -> Self {
+    pub(super) fn with_all_cuts(mut self, columns: &Tokens) -> Result<Self> {
         self.proper = false;
         self.parts = Vec::new();
         let longer = (0..columns.ids().len()).filter(|&index| columns.bytes_at(index).len() > 1);
@@ -265,16 +267,16 @@ impl Rules {
                 (first..columns.ids().len()).take(TOGETHER).map(|index| columns.bytes_at(index)).collect();
             cuts.each(columns, &tokens, |row, _, left, right| {
                 let symbol = |index: usize| self.symbols[index];
-                self.pairs.insert(symbol(left as usize), symbol(right as usize), symbol(first + row));
-            });
+                self.pairs.insert(symbol(left as usize), symbol(right as usize), symbol(first + row)).map(drop)
+            })?;
         }
-        self
+        Ok(self)
     }
 
     /// Adds each merge that can happen when its turn comes; returns whether no other can.
-    fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> bool {
-        let mut awaited = vec![false; columns.ids().len()];
-        self.parts.reserve(merges.len());
+    fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> Result<bool> {
+        let mut awaited = filled(false, columns.ids().len())?;
+        self.parts.room(merges.len())?;
         for (rank, &[left, right, product]) in merges.iter().enumerate() {
             if let Some(&[left, right, _]) = merges.get(rank + AHEAD) {
                 self.pairs.prepare(self.symbols[left as usize], self.symbols[right as usize]);
@@ -286,24 +288,25 @@ impl Rules {
                 continue;
             }
             if awaited[product as usize] || self.pairs.get(l, r) != NONE {
-                return false;
+                return Ok(false);
             }
             if !meet(&self.pairs, &self.parts, l, r) {
                 continue;
             }
             let symbol = self.ids.len() as u32;
-            self.pairs.insert(l, r, symbol);
+            self.pairs.insert(l, r, symbol)?;
             self.parts.push([l, r]);
-            self.ids.push(columns.ids()[product as usize]);
+            push(&mut self.ids, columns.ids()[product as usize])?;
             self.symbols[product as usize] = symbol;
         }
-        true
+        Ok(true)
     }
 
     /// All merges in list order. Of a pair listed twice the later place counts, as in `tokenizers`.
-    fn take_all_merges(&mut self, columns: &Tokens, merges: &[[u32; 3]]) {
+    fn take_all_merges(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> Result<()> {
         self.parts = Vec::new();
-        self.pairs = PairTable::with_capacity(merges.len());
+        self.pairs = PairTable::with_capacity(merges.len())?;
+        self.products.room(merges.len())?;
         self.ids.truncate(FIRST as usize);
         for (index, &id) in columns.ids().iter().enumerate() {
             if columns.bytes_at(index).len() > 1 {
@@ -312,9 +315,10 @@ impl Rules {
             }
         }
         for (value, &[left, right, product]) in (FIRST..).zip(merges) {
-            self.pairs.insert(self.symbols[left as usize], self.symbols[right as usize], value);
+            self.pairs.insert(self.symbols[left as usize], self.symbols[right as usize], value)?;
             self.products.push(self.symbols[product as usize]);
         }
+        Ok(())
     }
 }
 
@@ -362,7 +366,8 @@ fn resolve(columns: &Tokens, merges: &[(u32, u32)]) -> Result<Vec<[u32; 3]>> {
         return Err(Error::new(Kind::Format, format!("{} merges are too many", merges.len()))
             .remedy(format!("use fewer than {}", VALUES - FIRST as usize)));
     }
-    let mut resolved = Vec::with_capacity(merges.len());
+    let mut resolved = Vec::new();
+    resolved.room(merges.len())?;
     let (mut joined, mut products) = (Vec::new(), Vec::new());
     // Each step asks for the memory that the next one reads.
     for (number, merges) in merges.chunks(TOGETHER).enumerate() {

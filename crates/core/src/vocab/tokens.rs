@@ -5,6 +5,7 @@ mod stored;
 use std::ops::Range;
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::{Room, copied, filled};
 use crate::prefetch::prefetch;
 use crate::stored::Items;
 use crate::vocab::NO_ID;
@@ -96,11 +97,11 @@ impl Tokens {
     /// the hashes of their cuts.
     ///
     /// # Errors
-    /// `Format`, if an id or a token occurs twice, ids do not ascend or a token is empty.
+    /// `Format`, if an id or a token occurs twice, ids do not ascend or a token is empty; `Memory`.
     pub(crate) fn new(
         tokens: &[&[u8]],
         ids: &[u32],
-        mut visit: impl FnMut(&Self, Range<usize>, &Hashes),
+        mut visit: impl FnMut(&Self, Range<usize>, &Hashes) -> Result<()>,
     ) -> Result<Self> {
         if tokens.len() != ids.len() {
             return Err(Error::new(Kind::Format, format!("{} tokens but {} ids", tokens.len(), ids.len())));
@@ -112,17 +113,19 @@ impl Tokens {
         let longest = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
         let indexed = indexed_of(ids);
         let mut columns = Self {
-            bytes: Vec::with_capacity(total),
-            ends: Vec::with_capacity(tokens.len()),
-            ids: ids.to_vec(),
-            index_of_id: vec![NO_ID; indexed],
-            length_of_id: vec![0; indexed],
-            slots: vec![EMPTY; slots_of(tokens.len())].into(),
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            ids: copied(ids)?,
+            index_of_id: filled(NO_ID, indexed)?,
+            length_of_id: filled(0, indexed)?,
+            slots: filled(EMPTY, slots_of(tokens.len()))?.into(),
             index_bits: index_bits_of(tokens.len()),
-            seen: vec![0; slots_of(tokens.len()).div_ceil(SLOTS_A_WORD)].into(),
+            seen: filled(0, slots_of(tokens.len()).div_ceil(SLOTS_A_WORD))?.into(),
             longest,
-            reach: vec![0; REACHES],
+            reach: filled(0, REACHES)?,
         };
+        columns.bytes.room(total)?;
+        columns.ends.room(tokens.len())?;
         for byte in tokens.iter().filter(|token| token.len() == 1) {
             columns.see(spread(hash(byte)));
         }
@@ -136,7 +139,7 @@ impl Tokens {
             for (index, &hash) in rows.clone().zip(hashes.wholes()) {
                 columns.push(index as u32, tokens[index], hash)?;
             }
-            visit(&columns, rows, &hashes);
+            visit(&columns, rows, &hashes)?;
         }
         Ok(columns)
     }
@@ -405,14 +408,14 @@ mod tests {
 
     #[test]
     fn a_huge_id_costs_no_memory() {
-        let tokens = Tokens::new(&[b"a", b"b"], &[3, NO_ID - 1], |_, _, _| {}).unwrap();
+        let tokens = Tokens::new(&[b"a", b"b"], &[3, NO_ID - 1], |_, _, _| Ok(())).unwrap();
         assert!(tokens.index_of_id.len() < 100_000);
         assert_eq!(tokens.index_of_id(NO_ID - 1), Some(1));
     }
 
     #[test]
     fn tokens_are_found_from_their_ends() {
-        let tokens = Tokens::new(&[b"a", b"ba", b"cba"], &[0, 1, 2], |_, _, _| {}).unwrap();
+        let tokens = Tokens::new(&[b"a", b"ba", b"cba"], &[0, 1, 2], |_, _, _| Ok(())).unwrap();
         let mut endings = Candidates::default();
         tokens.look_back(b"xcba", 9, &mut endings);
         let found = |length| tokens.ending(b"xcba", length, &endings);

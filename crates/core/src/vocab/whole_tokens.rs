@@ -176,7 +176,7 @@ fn long_hash([a, b, c, d]: LongKey) -> u64 {
 
 impl WholeTokens {
     /// A table of tokens, each some of `bytes`, and their ids; those that are too long are left out.
-    pub(crate) fn new(bytes: &[u8], tokens: impl Iterator<Item = (Range<usize>, u32)> + Clone) -> Self {
+    pub(crate) fn new(bytes: &[u8], tokens: impl Iterator<Item = (Range<usize>, u32)> + Clone) -> Result<Self> {
         let fitting = tokens.filter(|(token, _)| token.len() <= LONG);
         let is_complete = fitting.clone().all(|(_, id)| id < MOST_IDS);
         let held = fitting.filter(|&(_, id)| id < MOST_IDS);
@@ -186,9 +186,9 @@ impl WholeTokens {
         }
         let short_lines = lines(short, 4);
         let mut table = Self {
-            short: Table::large(short_lines).into(),
+            short: Table::large(short_lines)?.into(),
             short_shift: 64 - short_lines.trailing_zeros(),
-            long: Table::large(lines(long, 2)).into(),
+            long: Table::large(lines(long, 2))?.into(),
             is_complete,
         };
         // While some are written, the lines of others are on their way from memory.
@@ -210,7 +210,7 @@ impl WholeTokens {
                 table.insert_short(entry, line);
             }
         }
-        table
+        Ok(table)
     }
 
     pub(super) fn store(&self, writer: &mut Writer) {
@@ -350,7 +350,7 @@ mod tests {
             rows.push((bytes.len()..bytes.len() + token.len(), id));
             bytes.extend_from_slice(token);
         }
-        WholeTokens::new(&bytes, rows.into_iter())
+        WholeTokens::new(&bytes, rows.into_iter()).unwrap()
     }
 
     #[test]

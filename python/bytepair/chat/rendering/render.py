@@ -82,6 +82,8 @@ def render(
     clock = datetime.now if now is None else (lambda: now)
     try:
         text, runs = joined_apart(program.run(values, limits, inputs.size, clock))
+    except MemoryError:
+        raise  # What a template makes is bounded, so that memory is short for other reasons.
     except Exception as error:
         raise _explained(error, program.line(error.__traceback__)) from error
     rendered = Rendered(text, runs, program.has_generation, template)
@@ -121,8 +123,6 @@ def _explained(error: Exception, line: int | None) -> BytepairError:
         return TemplateError(
             "the template calls itself too often", line=line, remedy="raise Limits.depth if this is intended"
         )
-    if isinstance(error, MemoryError):
-        return TemplateError("the template needs too much memory", line=line, remedy="make it simpler")
     return TemplateError(
         f"the template fails: {type(error).__name__}: {_TRACED.sub(_native_name, str(error)[:500])}",
         line=line,

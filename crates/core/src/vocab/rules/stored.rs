@@ -2,6 +2,7 @@
 
 use super::{FIRST, Rules};
 use crate::error::Result;
+use crate::memory::{collect, copied, filled};
 use crate::stored::{Reader, Writer, damaged, expect};
 use crate::vocab::NO_ID;
 use crate::vocab::hashes::hash;
@@ -20,13 +21,13 @@ impl Rules {
     /// The merges that were stored for these tokens, and the length of each symbol in bytes; 0 if it is none.
     ///
     /// # Errors
-    /// `Format`, if a merge is not as long as its parts, or is not made of earlier ones in a proper vocabulary.
+    /// `Format`, if a merge is not as long as its parts, or is not made of earlier ones in a proper vocabulary; `Memory`.
     pub(in crate::vocab) fn of_stored(columns: &Tokens, reader: &mut Reader<'_>) -> Result<(Self, Vec<u32>)> {
         let &[proper, made] = &*reader.exactly::<u64>(2)? else { return Err(damaged()) };
         let (proper, made) = (proper == 1, usize::try_from(made).map_err(|_| damaged())?);
-        let products = reader.items::<u32>()?.to_vec();
-        let ids = reader.items::<u32>()?.to_vec();
-        let symbols = reader.exactly::<u32>(columns.ids().len())?.to_vec();
+        let products = copied(&reader.items::<u32>()?)?;
+        let ids = copied(&reader.items::<u32>()?)?;
+        let symbols = copied(&reader.exactly::<u32>(columns.ids().len())?)?;
         expect(ids.len() >= FIRST as usize && made < SYMBOLS && if proper { products.is_empty() } else { made == 0 })?;
         let id_of = |symbol: u32| ids.get(symbol as usize).copied().unwrap_or(symbol);
 
@@ -35,7 +36,7 @@ impl Rules {
         let count = last.max(ids.len()).max(FIRST as usize + made);
         expect(count < SYMBOLS)?;
         let mut lengths: Vec<u32> =
-            (0..count as u32).map(|symbol| columns.length_of_id(id_of(symbol)) as u32).collect();
+            collect((0..count as u32).map(|symbol| columns.length_of_id(id_of(symbol)) as u32))?;
         for byte in 0..=u8::MAX {
             expect(
                 columns.find(hash(&[byte]), &[byte]).map_or(NO_ID, |index| columns.ids()[index as usize])
@@ -52,7 +53,7 @@ impl Rules {
         };
         let (pairs, parts) = if proper {
             // One more, for free slots.
-            let mut parts = vec![[NONE; 2]; made + 1];
+            let mut parts = filled([NONE; 2], made + 1)?;
             let (pairs, count) = PairTable::of_stored(reader, |_, pair, value| {
                 parts[(value.wrapping_sub(FIRST) as usize).min(made)] = pair;
             })?;

@@ -2,6 +2,7 @@
 
 use super::{EMPTY, REACHES, SLOTS_A_WORD, Tokens, index_bits_of, indexed_of, slots_of};
 use crate::error::Result;
+use crate::memory::{collect, copied, filled};
 use crate::stored::{Items, Reader, Writer, expect};
 use crate::vocab::NO_ID;
 
@@ -15,7 +16,7 @@ impl Tokens {
     /// Builds the table from columns, of which token `i` is `bytes[ends[i - 1]..ends[i]]`, and what was stored for them.
     ///
     /// # Errors
-    /// `Format`, if ids do not ascend or a token is empty, an index is that of no token, or a look-up might not end.
+    /// `Format`, if ids do not ascend or a token is empty, an index is that of no token, or a look-up might not end; `Memory`.
     pub(in crate::vocab) fn of_stored(
         bytes: &[u8],
         ends: &[usize],
@@ -23,7 +24,7 @@ impl Tokens {
         reader: &mut Reader<'_>,
     ) -> Result<Self> {
         expect(ends.len() == ids.len() && u32::try_from(bytes.len()).is_ok())?;
-        let (mut index_of_id, mut length_of_id) = (vec![NO_ID; indexed_of(ids)], vec![0; indexed_of(ids)]);
+        let (mut index_of_id, mut length_of_id) = (filled(NO_ID, indexed_of(ids))?, filled(0, indexed_of(ids))?);
         let (mut start, mut below, mut longest) = (0, None, 0);
         for (index, (&end, &id)) in (0..).zip(ends.iter().zip(ids)) {
             expect(end > start && end <= bytes.len() && id != NO_ID && Some(id) > below)?;
@@ -45,9 +46,9 @@ impl Tokens {
         }
         expect(used == last && wrong == 0)?;
         Ok(Self {
-            bytes: bytes.to_vec(),
-            ends: ends.iter().map(|&end| end as u32).collect(),
-            ids: ids.to_vec(),
+            bytes: copied(bytes)?,
+            ends: collect(ends.iter().map(|&end| end as u32))?,
+            ids: copied(ids)?,
             index_of_id,
             length_of_id,
             index_bits,
