@@ -186,7 +186,15 @@ pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
 }
 
 /// A copy of some items.
-pub(crate) fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
+///
+/// # Errors
+/// `Memory`.
+///
+/// ```
+/// assert_eq!(bytepair_core::memory::copied(&[1, 2])?, [1, 2]);
+/// # Ok::<(), bytepair_core::Error>(())
+/// ```
+pub fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     let mut all = Vec::new();
     all.room(items.len())?;
     all.extend_from_slice(items);

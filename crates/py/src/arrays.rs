@@ -1,11 +1,12 @@
 //! Rust's vectors as numpy's arrays, and ids from them.
 
+use bytepair_core::memory::{self, Room};
 use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-use crate::errors::{collect, room};
+use crate::errors::{collect, raise, room};
 
 /// Arrays of fewer elements are copied into memory of numpy's own; larger ones are handed over as they are.
 const ELEMENTS_TO_HAND_OVER: usize = 4096;
@@ -52,10 +53,16 @@ pub(crate) fn is_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 pub(crate) fn of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
     let py = object.py();
     if let Ok(array) = object.extract::<PyReadonlyArray1<'_, u32>>() {
-        room(py, array.len()?.saturating_mul(size_of::<u32>()))?;
-        return Ok(Some(array.as_array().to_vec()));
+        let ids = match array.as_slice() {
+            Ok(ids) => memory::copied(ids),
+            Err(_) => memory::collect(array.as_array().iter().copied()),
+        };
+        return ids.map(Some).map_err(|error| raise(py, error));
     }
     let Ok(array) = object.extract::<PyReadonlyArray1<'_, i64>>() else { return Ok(None) };
-    room(py, array.len()?.saturating_mul(size_of::<u32>()))?;
-    Ok(array.as_array().iter().map(|&id| u32::try_from(id).ok()).collect())
+    let mut ids = Vec::new();
+    ids.room(array.len()?).map_err(|error| raise(py, error))?;
+    // Within the room, so that it does not allocate.
+    let all = array.as_array().iter().try_for_each(|&id| u32::try_from(id).map(|id| ids.push(id)));
+    Ok(all.is_ok().then_some(ids))
 }

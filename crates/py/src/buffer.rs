@@ -2,7 +2,7 @@
 
 use bytepair_core::files::json_lines::{self, Column, Wanted};
 use bytepair_core::pipeline::{Each, Frame};
-use bytepair_core::{Error, occurrences};
+use bytepair_core::{Error, memory, occurrences};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::arrays::{array, import_numpy, starts};
 use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
-use crate::run::run;
+use crate::run::{detached, run};
 use crate::strings::Name;
 use crate::tokenizer::CoreTokenizer;
 
@@ -95,8 +95,8 @@ pub(crate) fn find_all<'py>(
         return Err(PyValueError::new_err("wanted is empty: there is nothing to find"));
     }
     let data = data.as_slice()?;
-    let found: Vec<i64> = py.detach(|| occurrences::of(data, wanted).map(|place| place.cast_signed() as i64).collect());
-    array(py, found)
+    let places = || memory::collect(occurrences::of(data, wanted).map(|place| place.cast_signed() as i64));
+    array(py, detached(py, data.len(), places)?)
 }
 
 /// The text in one field of each line of JSON, and the id in another.

@@ -4,14 +4,14 @@ use bytepair_core::files::Columns as Core;
 use bytepair_core::files::rank_file;
 use bytepair_core::stored::{Memory, Stored};
 use bytepair_core::vocab::Semantics;
-use bytepair_core::{Result, Vocab};
+use bytepair_core::{Result, Vocab, memory};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::errors::raise;
+use crate::errors::{collect, raise};
 use crate::lists::{bytes, tuple};
 use crate::strings::{Name, OwnedName};
 use crate::tables::{Tables, View};
@@ -46,7 +46,7 @@ impl Columns {
         {
             return Ok(vocab);
         }
-        Vocab::new(&self.tokens.tokens().collect::<Vec<_>>(), ids, self.semantics(ignore_merges))
+        Vocab::new(&memory::collect(self.tokens.tokens())?, ids, self.semantics(ignore_merges))
     }
 }
 
@@ -80,7 +80,12 @@ impl Columns {
     /// The result of a training: the symbols, and the token of each merge (left, right, count), with ids from `first` on;
     /// ValueError if a merge names a symbol that does not exist yet.
     #[staticmethod]
-    fn trained(symbols: Vec<PyBackedBytes>, merges: Vec<(u32, u32, u64)>, first: u32) -> PyResult<Self> {
+    fn trained(
+        py: Python<'_>,
+        symbols: Vec<PyBackedBytes>,
+        merges: Vec<(u32, u32, u64)>,
+        first: u32,
+    ) -> PyResult<Self> {
         let mut columns = Core::default();
         for symbol in &symbols {
             columns.push(symbol);
@@ -94,8 +99,8 @@ impl Columns {
             columns.push(&token);
         }
         let made = columns.tokens().len();
-        columns.ids = (first..).take(made).collect();
-        let pairs = merges.iter().map(|&(left, right, _)| (left + first, right + first)).collect();
+        columns.ids = collect(py, (first..).take(made))?;
+        let pairs = collect(py, merges.iter().map(|&(left, right, _)| (left + first, right + first)))?;
         Ok(Self { tokens: columns, merges: Some(pairs), scores: None, unreachable: Core::default(), stored: None })
     }
 
@@ -103,6 +108,7 @@ impl Columns {
     #[staticmethod]
     #[pyo3(signature = (data, tokens, merges, scores=false, unreachable=vec![], tables=None))]
     fn unpack(
+        py: Python<'_>,
         data: PyBuffer<u8>,
         tokens: usize,
         merges: Option<usize>,
@@ -120,22 +126,25 @@ impl Columns {
             rest = after;
             PyResult::Ok(column.as_chunks().0.iter().map(|&number| u32::from_le_bytes(number)))
         };
-        let (ids, lengths) = (column(Some(tokens))?.collect(), column(Some(tokens))?);
-        let pairs: Vec<u32> = column(merges.unwrap_or(0).checked_mul(2))?.collect();
-        let halves: Vec<u32> = column(if scores { tokens.checked_mul(2) } else { Some(0) })?.collect();
-        let ends: Vec<usize> = lengths
-            .scan(0_usize, |end, length| {
-                *end = end.saturating_add(length as usize);
-                Some(*end)
-            })
-            .collect();
+        let (ids, lengths) = (collect(py, column(Some(tokens))?)?, column(Some(tokens))?);
+        let pairs = collect(py, column(merges.unwrap_or(0).checked_mul(2))?)?;
+        let halves = collect(py, column(if scores { tokens.checked_mul(2) } else { Some(0) })?)?;
+        let mut end = 0_usize;
+        let ends = collect(
+            py,
+            lengths.map(|length| {
+                end = end.saturating_add(length as usize);
+                end
+            }),
+        )?;
         if ends.last().copied().unwrap_or(0) != rest.len() {
             return Err(PyValueError::new_err("the tokens are not as long as the file"));
         }
-        let pairs = pairs.as_chunks().0.iter().map(|&[left, right]| (left, right)).collect();
+        let pairs = collect(py, pairs.as_chunks().0.iter().map(|&[left, right]| (left, right)))?;
         let bits = |&[low, high]: &[u32; 2]| f64::from_bits(u64::from(low) | u64::from(high) << 32);
-        let scores = scores.then(|| halves.as_chunks().0.iter().map(bits).collect());
-        let (tokens, unreachable) = (Core { bytes: rest.to_vec(), ends, ids }, columns_of(unreachable));
+        let scores = scores.then(|| collect(py, halves.as_chunks().0.iter().map(bits))).transpose()?;
+        let (tokens, unreachable) =
+            (Core { bytes: collect(py, rest.iter().copied())?, ends, ids }, columns_of(unreachable));
         let stored = tables.map(|tables| tables.get().stored.clone());
         Ok(Self { tokens, merges: merges.map(|_| pairs), scores, unreachable, stored })
     }
@@ -145,9 +154,10 @@ impl Columns {
         let lengths = self.tokens.tokens().map(|token| token.len() as u32);
         let pairs = self.merges.iter().flatten().flat_map(|&(left, right)| [left, right]);
         let numbers = self.tokens.ids.iter().copied().chain(lengths).chain(pairs);
-        let mut packed: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
-        packed.extend(self.scores.iter().flatten().flat_map(|score| score.to_le_bytes()));
-        packed.extend_from_slice(&self.tokens.bytes);
+        let mut packed = collect(py, numbers.flat_map(u32::to_le_bytes))?;
+        let scores = self.scores.iter().flatten().flat_map(|score| score.to_le_bytes());
+        let rest = scores.chain(self.tokens.bytes.iter().copied());
+        memory::extend(&mut packed, rest).map_err(|error| raise(py, error))?;
         bytes(py, &packed)
     }
 

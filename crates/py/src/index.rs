@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PySlice, PyString};
 
-use crate::errors::raise;
+use crate::errors::{collect, raise};
 use crate::options::{Added, OnInvalid, OwnedPolicy};
 use crate::readable::{Readable, byte_of};
 use crate::run::detached;
@@ -101,7 +101,7 @@ impl TextIndex {
                 Err(_) => text.cast::<PyBytes>()?.as_bytes().len(),
             };
             if is_characters && !utf8.is_ascii() {
-                places = utf8.char_indices().map(|(at, _)| at).step_by(APART).collect();
+                places = collect(py, utf8.char_indices().map(|(at, _)| at).step_by(APART))?;
             }
             let kept = if let Some((text, replaced)) = readable.into_replaced() {
                 places = Vec::new();
