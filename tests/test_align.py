@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import unicodedata
 from typing import Any
 
 import numpy as np
 import pytest
+from fuzz.alignments import check_ends
 
 import bytepair as bp
 from bytepair import _core
@@ -110,15 +112,8 @@ def check_places(tok: bp.Tokenizer, text: str) -> None:
     data = text.encode()
     placed = place(tok, [data], special="text", added="match", threads=1)
     assert placed.ids.tolist() == tok.encode(text, special="text")
-    starts = [0]
-    for character in text:
-        starts.append(starts[-1] + len(character.encode()))
-    ends = [starts[end] for _, end in tok.offsets(text, special="text")]
     found = placed.all_places()
-    characters = np.array(starts)
-    # What is in front of a text goes with the token behind it, or with the first character of that.
-    kept = slice(int(placed.covers.all() and 0 in placed.lengths), None)
-    assert characters[np.searchsorted(characters, found[kept, 1])].tolist() == ends[kept]
+    check_ends(tok, text, "text", placed, found)
     assert (found[:, 0] <= found[:, 1]).all()
     assert (np.diff(found[:, 0]) >= 0).all()
     if tok.spec.is_byte_level and placed.covers.all():
@@ -321,3 +316,38 @@ def test_columns_that_do_not_fit_are_refused() -> None:
 def test_an_alignment_is_shown_as_json(tok: bp.Tokenizer) -> None:
     found = bp.align("low é", tok, tok)
     assert json.loads(json.dumps(found.as_dict()))["places"] == found.places.tolist()
+
+
+def lines_with_changes(rng: random.Random) -> list[str]:
+    """Lines of ASCII, and rarely one that NFC changes: marks to be joined or sorted, jamo, a mark at the start."""
+    changed = ["é", "e\u0301\u0323 low", "\u1112\u1161\u11ab", "\u0bc6\u0bbe low", "\u0301low", "lowe\u0301r"]
+    lines = []
+    for _ in range(rng.randrange(1, 80)):
+        lines.append(" ".join(rng.choices(["low", "lower", "<|end|>", "a", " ", "x" * 30], k=rng.randrange(1, 12))))
+        if rng.random() < 0.05:
+            lines.append(rng.choice(changed))
+    return lines
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_few_changes_are_placed_as_each_line_by_itself(seed: int) -> None:
+    """Lines end where pieces do, so that a text is aligned as they are; changed lines are located whole."""
+    rng, compared, by_lengths = random.Random(seed), 0, 0
+    plain = bp.train({"low": 5, "lower": 3}, vocab_size=261, split="gpt2", special_tokens=["<|end|>"])
+    formed = bp.Tokenizer(plain.spec.replace(normalizers=("NFC",)))
+    for _ in range(20):
+        lines = lines_with_changes(rng)
+        text = "\n".join(lines)
+        placed = place(formed, [text.encode()], special="allow", added="match", threads=1)
+        by_lengths += bool(placed.covers.all()) and not unicodedata.is_normalized("NFC", text)
+        for a, b in ((formed, plain), (plain, formed), (formed, formed)):
+            found = bp.align(text, a, b, special="allow")
+            expected: list[tuple[list[int], list[int]]] = []
+            # Not the line feed: it may belong to white space in front of the next line.
+            for groups in bp.align_batch([part for line in lines for part in (line, "\n")][:-1], a, b, special="allow"):
+                expected += [(one.tolist(), other.tolist()) for one, other in groups]
+            if found.a.ids.tolist() == [id for one, _ in expected for id in one]:
+                assert [(one.tolist(), other.tolist()) for one, other in found] == expected
+                compared += 1
+    assert compared > 30, seed
+    assert by_lengths > 3, seed

@@ -58,6 +58,7 @@ __all__ = [
     "locate",
     "locate_bytes",
     "locate_trusted",
+    "may_change",
     "may_match_nothing",
     "normalize",
     "places",
@@ -72,7 +73,7 @@ __all__ = [
     "read_words",
     "require_memory",
     "split_patterns",
-    "surely_keeps",
+    "text_lengths",
     "token_lengths",
     "token_trie",
     "unicode_version",
@@ -531,7 +532,17 @@ def locate(
     added: Added = "match",
     errors: Errors = "strict",
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]: ...
-def surely_keeps(tokenizer: CoreTokenizer, text: TextInput) -> bool: ...
+def may_change(tokenizer: CoreTokenizer, text: TextInput) -> NDArray[np.int64] | None: ...
+def text_lengths(
+    tokenizer: CoreTokenizer,
+    text: TextInput,
+    ids: NDArray[np.uint32],
+    of: NDArray[np.uint8],
+    changes: NDArray[np.int64],
+    *,
+    special: Special,
+    added: Added,
+) -> NDArray[np.uint8] | None: ...
 def locate_bytes(
     tokenizer: CoreTokenizer, text: TextInput, *, special: Special, added: Added
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...

@@ -1,12 +1,17 @@
 //! The groups of two tokenizations of the same texts.
 
-use bytepair_core::align::{Side, groups, lengths};
+use bytepair_core::align::{self, Side, groups, lengths};
+use bytepair_core::pipeline::Run;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::{array, import_numpy};
-use crate::run::detached;
+use crate::errors::collect;
+use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
+use crate::readable::Readable;
+use crate::run::{detached, run};
+use crate::tokenizer::CoreTokenizer;
 
 /// Offsets, whether lengths say where the tokens are, lengths, and places.
 type Given<'py> =
@@ -91,4 +96,66 @@ pub(crate) fn token_lengths<'py>(
     }
     let (lengths, covers) = detached(py, ids.len(), || lengths(ids, offsets, sizes, of, prefixed))?;
     Ok((array(py, lengths)?, array(py, covers)?))
+}
+
+/// The ranges of a text, in bytes, that the stages before the patterns may change, in one flat array of int64; None if there are
+/// none.
+///
+/// Args:
+///     tokenizer: The tokenizer.
+///     text: ``str`` or UTF-8 ``bytes``.
+#[pyfunction]
+pub(crate) fn may_change<'py>(
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    text: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
+    let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
+    let text = Readable::new(text, OnInvalid::Strict)?;
+    let ranges = run(py, text.text.len(), Threads::ONE, |_| align::may_change(inner, &text.text))?;
+    if ranges.is_empty() {
+        return Ok(None);
+    }
+    import_numpy(py)?;
+    let places = ranges.into_iter().flat_map(|range| [range.start, range.end]);
+    Ok(Some(array(py, collect(py, places.map(|place| place.cast_signed() as i64))?)?))
+}
+
+/// The length of each token of a text, in bytes of it, where tokens lie side by side; None where they do not.
+///
+/// Args:
+///     tokenizer: The tokenizer.
+///     text: ``str`` or UTF-8 ``bytes``, of which stages keep most.
+///     ids: The ids of the text, uint32.
+///     of: As for `token_lengths`.
+///     changes: Of `may_change`.
+///     special: As for `Tokenizer.encode`.
+///     added: As for `Tokenizer.encode`.
+///
+/// Returns:
+///     uint8: 0 for a token that cannot be told apart from the one behind it, such as parts of a character that stages made.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, text, ids, of, changes, *, special, added))]
+pub(crate) fn text_lengths<'py>(
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    text: &Bound<'py, PyAny>,
+    ids: PyReadonlyArray1<'py, u32>,
+    of: PyReadonlyArray1<'py, u8>,
+    changes: PyReadonlyArray1<'py, i64>,
+    special: Option<&Bound<'py, PyAny>>,
+    added: Added,
+) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
+    let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
+    import_numpy(py)?;
+    let policy = OwnedPolicy::new(inner, special, added)?;
+    let text = Readable::new(text, OnInvalid::Strict)?;
+    let (ids, of) = (ids.as_slice()?, of.as_slice()?);
+    let changes = changes.as_slice()?.as_chunks().0.iter();
+    let place = |place| usize::try_from(place).ok().filter(|&place| text.text.is_char_boundary(place));
+    let ranges = changes.map(|&[start, end]| Some(place(start)?..place(end)?).filter(|range| !range.is_empty()));
+    let ranges =
+        ranges.collect::<Option<Vec<_>>>().filter(|ranges| ranges.is_sorted_by(|one, next| one.end <= next.start));
+    let ranges = ranges.ok_or_else(|| PyValueError::new_err("the changes are ranges of the text, in order"))?;
+    let lengths = |_: Run<'_>| align::lengths_around(inner, &text.text, policy.borrowed(), ids, of, &ranges);
+    let found = run(py, text.text.len(), Threads::ONE, lengths)?;
+    found.map(|found| array(py, found)).transpose()
 }

@@ -64,7 +64,7 @@ mod _core {
     use crate::strings::Name;
 
     #[pymodule_export]
-    use crate::align::{align_tokens, token_lengths};
+    use crate::align::{align_tokens, may_change, text_lengths, token_lengths};
     #[pymodule_export]
     use crate::buffer::{encode_buffer, find_all, json_fields};
     #[pymodule_export]
@@ -86,7 +86,7 @@ mod _core {
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]
-    use crate::locate::{find_added, locate, locate_bytes, locate_trusted, surely_keeps};
+    use crate::locate::{find_added, locate, locate_bytes, locate_trusted};
     #[pymodule_export]
     use crate::pieces::{Pieces, read_pieces};
     #[pymodule_export]

@@ -112,18 +112,6 @@ pub(crate) fn locate<'py>(
     Ok((ids, places, words, by_row))
 }
 
-/// Whether the stages before the model certainly keep a text as it is, but for cutting it by patterns.
-///
-/// Args:
-///     tokenizer: The tokenizer.
-///     text: ``str`` or UTF-8 ``bytes``.
-#[pyfunction]
-pub(crate) fn surely_keeps(tokenizer: &Bound<'_, CoreTokenizer>, text: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
-    let text = Readable::new(text, OnInvalid::Strict)?;
-    run(py, text.text.len(), Threads::ALL, |_| Ok(inner.surely_keeps(&text.text)))
-}
-
 /// The ids of a text with their places in bytes, without an object for each; options and errors as `Tokenizer.encode`.
 ///
 /// Args:

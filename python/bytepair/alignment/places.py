@@ -27,6 +27,9 @@ _FORMS = {"NFC", "NFD", "NFKC", "NFKD"}
 
 Prefix: TypeAlias = Literal["always", "unless there", "never"]
 
+# The greatest share of a text that is located alone: it is encoded twice.
+_MOST_CHANGED = 0.1
+
 # The length of a token that stands for other text wherever it is, or is as long or longer, as the core has it.
 _UNKNOWN = np.iinfo(np.uint8).max
 
@@ -35,14 +38,15 @@ _UNKNOWN = np.iinfo(np.uint8).max
 class Placed:
     """The ids of some texts and their places, in bytes of each text.
 
-    A token for a part of a character ends with its bytes where no stage changed the text, and has the place of the
-    whole character elsewhere.
+    A token for a part of a character ends with its bytes where no stage changed the text around it, and has the place
+    of the whole character elsewhere. What a normal form joined to a character is of the character's token.
 
     Attributes:
         ids: The ids of all texts.
         offsets: The start of each text's ids, and the end of the last.
         covers: Whether the tokens of each text lie side by side, so that their lengths say where they are.
-        lengths: The length of each token where they do; 0 for a space in front that the text does not have.
+        lengths: The length of each token where they do; 0 for one that has the place of that behind it, such as a space
+            in front that the text does not have.
         places: The start and end of each token where they do not, starts ascending; no rows if all texts are covered.
     """
 
@@ -70,13 +74,15 @@ class Placed:
         """Where the text of each token starts and ends, in its text."""
         ends = self.ends()
         starts = ends - self.lengths
-        # What is in front of a text has the place of the token behind it.
-        empty = np.flatnonzero((self.lengths == 0) & np.repeat(self.covers, np.diff(self.offsets)))
-        ends[empty] = ends[empty + 1]
+        covered = np.repeat(self.covers, np.diff(self.offsets))
+        empty = np.flatnonzero((self.lengths == 0) & covered)
+        if len(empty):
+            others = np.append(np.flatnonzero((self.lengths > 0) | ~covered), len(ends) - 1)
+            ends[empty] = ends[others[np.searchsorted(others, empty)]]
         places = np.stack((starts, ends), axis=1)
         if self.covers.all():
             return places
-        return np.where(np.repeat(self.covers, np.diff(self.offsets))[:, None], places, self.places)
+        return np.where(covered[:, None], places, self.places)
 
 
 def place(
@@ -85,7 +91,7 @@ def place(
     """Encode texts and place their ids.
 
     Tokens have the length of their bytes where the stages before the model kept the text, or only put marks for its
-    spaces; elsewhere the tokenizer itself locates them.
+    spaces; elsewhere the tokenizer itself locates them: in the parts that normal forms change, if these are few.
 
     Args:
         tokenizer: The tokenizer.
@@ -107,20 +113,32 @@ def place(
     known = cached(tokenizer, "lengths", _lengths)
     if known is None:
         return _all_located(tokenizer, texts, special, added)
-    kept = np.ones(len(texts), np.bool_)
+    changes: list[NDArray[np.int64] | None] = [None] * len(texts)
     if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
-        kept = np.fromiter((_core.surely_keeps(tokenizer, text) for text in texts), np.bool_, len(texts))
-        if not kept.any():
+        changes = [_core.may_change(tokenizer, text) for text in texts]
+        if not any(map(_mostly_kept, texts, changes)):
             return _all_located(tokenizer, texts, special, added)
     ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     lengths, covers = _core.token_lengths(ids, offsets, sizes, known.of, known.prefixed(texts))
-    covers &= kept
+    for number, (text, change) in enumerate(zip(texts, changes, strict=True)):
+        if change is None:
+            continue
+        own, found = slice(offsets[number], offsets[number + 1]), None
+        if _mostly_kept(text, change):
+            found = _core.text_lengths(tokenizer, text, ids[own], known.of, change, special=special, added=added)
+        covers[number] = found is not None
+        if found is not None:
+            lengths[own] = found
     rows = np.flatnonzero(~covers).tolist()
     places = np.zeros((len(ids) if rows else 0, 2), np.int64)
     for number in rows:
         places[offsets[number] : offsets[number + 1]] = _located(tokenizer, texts[number], special, added)[1]
     return Placed(ids, offsets, covers, lengths, places)
+
+
+def _mostly_kept(text: bytes, changes: NDArray[np.int64] | None) -> bool:
+    return changes is None or int(changes[1::2].sum() - changes[::2].sum()) <= _MOST_CHANGED * len(text)
 
 
 def _all_located(tokenizer: Tokenizer, texts: Sequence[bytes], special: Special, added: Added) -> Placed:
@@ -212,4 +230,14 @@ def _located(
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """The ids of a text, and the start and end of each in bytes, starts ascending."""
     ids, flat = _core.locate_bytes(tokenizer, text, special=special, added=added)
-    return ids, flat.reshape(-1, 2)
+    places = flat.reshape(-1, 2)
+    spec = tokenizer.spec
+    if spec.is_byte_level and spec.normalizers and _prefix(tokenizer) == "never":
+        # What a normal form joined to a character, for each token of a part of it.
+        np.maximum(places[:-1, 1], places[1:, 0], out=places[:-1, 1])
+        places[-1:, 1] = len(text)
+        first = np.flatnonzero(np.diff(places[:, 0], prepend=-1))
+        if len(first) < len(ids):
+            ends = np.maximum.reduceat(places[:, 1], first)
+            places[:, 1] = np.repeat(ends, np.diff(first, append=len(ids)))
+    return ids, places

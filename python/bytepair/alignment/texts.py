@@ -47,8 +47,8 @@ def align(
             does not have.
 
     Complexity:
-        About the time of encoding with both, where the stages before the models keep the text or only put marks for
-        its spaces; where they change it, that of `Tokenizer.offsets`. Memory for 32 bytes a token.
+        About the time of encoding with both, where the stages before the models keep most of the text or only put marks
+        for its spaces; where they change it, that of `Tokenizer.offsets`. Memory for 32 bytes a token.
 
     Example:
         >>> import bytepair as bp

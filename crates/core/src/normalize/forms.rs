@@ -15,7 +15,7 @@ use super::edges::{Beginning, is_ascii};
 use crate::edge::Edge;
 use crate::eight_bytes::WORD;
 use crate::normalize::aligned::Edit;
-use crate::utf8::next_boundary;
+use crate::utf8::{boundary, next_boundary};
 
 /// Changes what lacks the form: each stretch between plain characters by itself, with the one before it, which its first mark
 /// may compose with. A plain character composes with nothing before it, and no mark is sorted across it.
@@ -36,9 +36,11 @@ pub(super) fn run(form: &Normalizer, edit: &mut Edit) {
     edit.keep(text.len());
 }
 
-/// Whether a text has a form for certain.
-pub(super) fn has(form: &Normalizer, text: &str) -> bool {
-    between_plain(form, text).all(|stretch| surely_has(form, &text[stretch]))
+/// The ranges of a text that may change, in order and apart.
+pub(super) fn may_change(form: &Normalizer, text: &str) -> impl Iterator<Item = Range<usize>> {
+    let unsure = between_plain(form, text).filter(|stretch| !surely_has(form, &text[stretch.clone()]));
+    // What a stretch begins with can compose with the character before it.
+    unsure.map(|stretch| boundary(text, stretch.start.saturating_sub(1))..stretch.end)
 }
 
 fn surely_has(form: &Normalizer, text: &str) -> bool {
@@ -228,7 +230,7 @@ fn each_of_image(form: &Normalizer, character: char, mut each: impl FnMut(char))
 
 #[cfg(test)]
 mod tests {
-    use super::{Edit, Normalizer, has};
+    use super::{Edit, Normalizer, may_change};
     use crate::normalize::Aligned;
     use crate::normalize::tests::texts;
     use unicode_normalization::{IsNormalized, is_nfc_quick, is_nfkd_quick};
@@ -271,14 +273,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_plain_characters_tells_whether_a_text_has_a_form() {
+    fn ranges_that_may_change_tell_whether_a_text_has_a_form() {
         let mut found = [0, 0];
         for text in texts(3) {
+            let has = |form| may_change(&form, &text).next().is_none();
             let normal = is_nfc_quick(text.chars()) == IsNormalized::Yes;
-            assert_eq!(has(&Normalizer::Nfc, &text), normal, "{text:?}");
-            assert_eq!(has(&Normalizer::Nfkd, &text), is_nfkd_quick(text.chars()) == IsNormalized::Yes, "{text:?}");
+            assert_eq!(has(Normalizer::Nfc), normal, "{text:?}");
+            assert_eq!(has(Normalizer::Nfkd), is_nfkd_quick(text.chars()) == IsNormalized::Yes, "{text:?}");
             found[usize::from(normal)] += 1;
         }
         assert!(found.iter().all(|&texts| texts > 50), "{found:?}");
+    }
+
+    #[test]
+    fn ranges_that_may_change_do_so_alone_and_nothing_else_does() {
+        for text in texts(4) {
+            for form in [Normalizer::Nfc, Normalizer::Nfd, Normalizer::Nfkc, Normalizer::Nfkd] {
+                let formed = |text: &str| form.try_apply(text).unwrap().into_owned();
+                let (mut at, mut made) = (0, String::new());
+                for range in may_change(&form, &text) {
+                    assert!(at <= range.start && range.start < range.end, "{text:?}");
+                    made += &text[at..range.start];
+                    made += &formed(&text[range.clone()]);
+                    at = range.end;
+                }
+                assert_eq!(made + &text[at..], formed(&text), "{form:?} {text:?}");
+            }
+        }
     }
 }

@@ -21,6 +21,7 @@ mod simple;
 mod spans;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::aligned::Edit;
@@ -137,9 +138,14 @@ impl Normalizer {
         matches!(self, Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd | Self::StripAccents)
     }
 
-    /// Whether a text stays as it is for certain, which a normal form tells without making it; another normalizer never does.
-    pub(crate) fn surely_keeps(&self, text: &str) -> bool {
-        matches!(self, Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd) && forms::has(self, text)
+    /// The ranges of a text that a normal form may change.
+    pub(crate) fn may_change(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
+        forms::may_change(self, text)
+    }
+
+    /// Whether it is a normal form of Unicode, which most texts already have.
+    pub(crate) fn is_form(&self) -> bool {
+        matches!(self, Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd)
     }
 
     /// The normalizer of a text that goes on where another one of the same stretch ended: without what this one does at the

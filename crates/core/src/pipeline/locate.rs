@@ -15,7 +15,7 @@ use crate::model::{Token, WordModel};
 use crate::normalize::Aligned;
 use crate::pipeline::Tokenizer;
 use crate::pipeline::blocks::{BLOCK, Blocks};
-use crate::segment::{Policy, Steps, Treat, Visit, each_found, each_part};
+use crate::segment::{Policy, Treat, Visit, each_found, each_part};
 use crate::split::added::{AddedToken, Matcher};
 use crate::utf8;
 
@@ -65,14 +65,6 @@ impl Tokenizer {
             Ok(())
         })?;
         Ok(all)
-    }
-
-    /// Whether the stages before the model certainly keep a text, but for cutting it by patterns: a token has as many bytes of
-    /// it as it is long. A text with marks that a normal form might move may be kept all the same.
-    #[must_use]
-    pub fn surely_keeps(&self, text: &str) -> bool {
-        let Steps { normalizers, prefix_space, pre_tokenizers, .. } = self.segmenter().steps();
-        !prefix_space && pre_tokenizers.is_empty() && normalizers.iter().all(|step| step.surely_keeps(text))
     }
 
     /// [`Tokenizer::locate`], which gives each id and its place to `each`, in order. So a caller keeps only what it needs of

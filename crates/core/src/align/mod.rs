@@ -2,6 +2,9 @@
 //!
 //! Long because tokens side by side and tokens anywhere are grouped in two ways, and a fifth of it is tests.
 
+mod lengths;
+
+pub use self::lengths::{lengths_around, may_change};
 use crate::error::Result;
 use crate::memory::{self, Room};
 
@@ -64,9 +67,7 @@ pub fn lengths(
 ) -> Result<(Vec<u8>, Vec<bool>)> {
     let mut found = Vec::new();
     found.room(ids.len())?;
-    // A minimum takes no branch, as asking whether there is an entry does.
-    let last = of.len().saturating_sub(1);
-    found.extend(ids.iter().map(|&id| of.get(last.min(id as usize)).copied().unwrap_or(UNKNOWN)));
+    found.extend(ids.iter().map(|&id| length_of(of, id)));
     let covers = offsets.windows(2).zip(sizes).zip(prefixed).map(|((ends, &size), &prefixed)| {
         let lengths = &mut found[number(ends[0])..number(ends[1])];
         if prefixed && let Some(first) = lengths.first_mut().filter(|first| **first != UNKNOWN) {
@@ -76,6 +77,13 @@ pub fn lengths(
     });
     let covers = memory::collect(covers)?;
     Ok((found, covers))
+}
+
+/// The length of an id, or [`UNKNOWN`].
+#[inline]
+fn length_of(of: &[u8], id: u32) -> u8 {
+    // A minimum takes no branch, as asking whether there is an entry does.
+    of.get(of.len().saturating_sub(1).min(id as usize)).copied().unwrap_or(UNKNOWN)
 }
 
 fn sum(lengths: &[u8]) -> i64 {
@@ -118,7 +126,7 @@ pub fn groups(a: Side, b: Side) -> Result<Groups> {
         {
             // Texts before it may have had more groups than tokens of either.
             found.room(lengths_a.len().min(lengths_b.len()))?;
-            window.group(lengths_a, lengths_b, &mut found)?;
+            window.group(lengths_a, lengths_b, &mut found);
             continue;
         }
         group(Cursor::new(a, text), Cursor::new(b, text), &mut found)?;
@@ -163,32 +171,34 @@ const AT_ONCE: usize = 64;
 
 /// The tokens of one side of a text, taken window by window.
 struct Ends<'a> {
-    /// The tokens that end behind the windows so far, none of them empty.
+    /// The tokens that end behind the windows so far.
     lengths: &'a [u8],
     /// Where the tokens before those end: at most so many bytes behind the start of the next window, or in front of it.
     end: isize,
     /// The number of the last token before the window.
     last: i64,
     /// The number of tokens that end in the window.
-    ended: u16,
+    ended: u32,
 }
 
 impl Ends<'_> {
     /// Takes the tokens that end in the next window, and numbers them from 1 on in `numbers`: at each place, the one whose last
-    /// byte it is; 0 where there is none.
+    /// byte it is; 0 where there is none. An empty token is counted, and has no place: so it is of the group behind.
     #[inline]
-    fn next_window(&mut self, numbers: &mut [u16]) {
+    fn next_window(&mut self, numbers: &mut [u32]) {
         self.last += i64::from(self.ended);
         numbers.fill(0);
         // Not in the fields, which the loop would read and write for each token.
         let (mut end, mut ended) = (self.end, 0);
         for &length in self.lengths {
             let next = end + isize::from(length);
-            let Some(number) = numbers.get_mut((next - 1).cast_unsigned()) else { break };
+            if length > 0 {
+                let Some(number) = numbers.get_mut((next - 1).cast_unsigned()) else { break };
+                *number = ended + 1;
+            }
             (end, ended) = (next, ended + 1);
-            *number = ended;
         }
-        self.lengths = &self.lengths[usize::from(ended)..];
+        self.lengths = &self.lengths[ended as usize..];
         (self.end, self.ended) = (end - WINDOW.cast_signed(), ended);
     }
 }
@@ -196,8 +206,8 @@ impl Ends<'_> {
 /// What is known of the places of a window, for one text after the other.
 struct Window {
     /// The numbers of the tokens that end there.
-    a: [u16; WINDOW],
-    b: [u16; WINDOW],
+    a: [u32; WINDOW],
+    b: [u32; WINDOW],
     /// Where tokens of both sides end, in order.
     common: [u16; WINDOW],
 }
@@ -209,12 +219,11 @@ impl Window {
 
     /// Adds the groups of one text from lengths of the same sum: groups end where tokens of both sides do. As many groups as
     /// the shorter side has tokens have room.
-    fn group(&mut self, a: &[u8], b: &[u8], found: &mut Groups) -> Result<()> {
+    fn group(&mut self, a: &[u8], b: &[u8], found: &mut Groups) {
         let (mut start, mut window, first) = (0, 0, found.places.len());
-        let (not_empty_a, not_empty_b) = (NotEmpty::new(a)?, NotEmpty::new(b)?);
         let size = number(sum(a));
-        let mut a = Ends { lengths: not_empty_a.lengths(a), end: 0, last: found.a[first], ended: 0 };
-        let mut b = Ends { lengths: not_empty_b.lengths(b), end: 0, last: found.b[first], ended: 0 };
+        let mut a = Ends { lengths: a, end: 0, last: found.a[first], ended: 0 };
+        let mut b = Ends { lengths: b, end: 0, last: found.b[first], ended: 0 };
         while window < size {
             // A short text has a short window.
             let places = (size - window).min(WINDOW).next_multiple_of(AT_ONCE);
@@ -231,7 +240,7 @@ impl Window {
                 }
             }
             let common = &self.common[..count];
-            let number = |numbers: &[u16; WINDOW], place: u16| i64::from(numbers[usize::from(place) % WINDOW]);
+            let number = |numbers: &[u32; WINDOW], place: u16| i64::from(numbers[usize::from(place) % WINDOW]);
             found.a.extend(common.iter().map(|&place| a.last + number(&self.a, place)));
             found.b.extend(common.iter().map(|&place| b.last + number(&self.b, place)));
             found.places.extend(common.iter().map(|&place| {
@@ -241,15 +250,12 @@ impl Window {
             }));
             window += WINDOW;
         }
-        not_empty_a.count_empty(&mut found.a[first..]);
-        not_empty_b.count_empty(&mut found.b[first..]);
-        Ok(())
     }
 }
 
 /// The places at which both have a number.
 #[inline]
-fn common_bits(one: &[u16; AT_ONCE], other: &[u16; AT_ONCE]) -> u64 {
+fn common_bits(one: &[u32; AT_ONCE], other: &[u32; AT_ONCE]) -> u64 {
     let mut both = [0_u8; AT_ONCE];
     for ((both, &one), &other) in both.iter_mut().zip(one).zip(other) {
         *both = u8::from(one != 0) & u8::from(other != 0);
@@ -260,47 +266,6 @@ fn common_bits(one: &[u16; AT_ONCE], other: &[u16; AT_ONCE]) -> u64 {
         .iter()
         .rev()
         .fold(0, |bits, &eight| bits << 8 | u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56)
-}
-
-/// The tokens of a text without the empty ones, each of which belongs to the one behind it.
-struct NotEmpty {
-    /// The lengths of the others, if there are empty ones.
-    lengths: Vec<u8>,
-    /// The number of others in front of each empty one.
-    empty: Vec<i64>,
-}
-
-impl NotEmpty {
-    fn new(lengths: &[u8]) -> Result<Self> {
-        let (mut found, mut empty) = (Vec::new(), Vec::new());
-        // Without an early end, many are compared at once.
-        if lengths.iter().fold(u8::MAX, |least, &length| least.min(length)) == 0 {
-            found.room(lengths.len())?;
-            for &length in lengths {
-                if length > 0 {
-                    found.push(length);
-                } else {
-                    empty.room(1)?;
-                    empty.push(position(found.len()));
-                }
-            }
-        }
-        Ok(Self { lengths: found, empty })
-    }
-
-    fn lengths<'a>(&'a self, all: &'a [u8]) -> &'a [u8] {
-        if self.empty.is_empty() { all } else { &self.lengths }
-    }
-
-    /// Turns numbers of tokens that are not empty into numbers of all: the first is that of the text's first token.
-    fn count_empty(&self, numbers: &mut [i64]) {
-        let first = numbers[0];
-        let mut passed = 0;
-        for number in numbers.iter_mut().take_while(|_| !self.empty.is_empty()).skip(1) {
-            passed += self.empty[passed..].iter().take_while(|&&at| at < *number - first).count();
-            *number += position(passed);
-        }
-    }
 }
 
 /// Adds the groups of one text.
@@ -365,7 +330,7 @@ impl<'a> Cursor<'a> {
             NONE
         } else if self.covers {
             let lengths = &self.side.lengths[self.at..self.end];
-            let length = if lengths[0] > 0 { lengths[0] } else { lengths.get(1).copied().unwrap_or_default() };
+            let length = lengths.iter().copied().find(|&length| length > 0).unwrap_or_default();
             [place, place + i64::from(length)]
         } else {
             self.side.places[self.at]
