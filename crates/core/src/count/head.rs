@@ -9,6 +9,8 @@
 //! mirrored.
 
 use crate::count::tail::Stages;
+use crate::error::Result;
+use crate::memory::{self, Room};
 use crate::merge::{self, FitBuffers, Scratch};
 use crate::segment::{Policy, admit};
 use crate::vocab::{Candidates, NONE, Vocab};
@@ -100,10 +102,21 @@ impl Head {
     }
 
     /// Works out the rows of the character at `start`.
-    pub(super) fn prepend(&mut self, stages: &Stages, policy: Policy, text: &str, start: usize, buffers: &mut Buffers) {
+    ///
+    /// # Errors
+    /// `Memory`; the rows are then as before.
+    pub(super) fn prepend(
+        &mut self,
+        stages: &Stages,
+        policy: Policy,
+        text: &str,
+        start: usize,
+        buffers: &mut Buffers,
+    ) -> Result<()> {
         let place = text.len() - start;
         let bytes = &text.as_bytes()[start..];
         let width = place - self.front();
+        self.rows.room(width)?;
         if let Some(token) = stages.added.and_then(|added| added.longest_at_start(&text[start..])) {
             let admitted = stages.tokenizer.added_token(token).is_some_and(|token| admit(token, policy).is_ok());
             let after = self.tokens(place - token.len());
@@ -111,9 +124,9 @@ impl Head {
             let row = Row { tokens, piece: NOWHERE, first: NONE, within: 0, state: None, found: NOWHERE };
             self.rows.extend(std::iter::repeat_n(row, width));
             self.stretch = place;
-            return;
+            return Ok(());
         }
-        let piece = place - self.piece_end(stages, &bytes[..place - self.stretch], buffers);
+        let piece = place - self.piece_end(stages, &bytes[..place - self.stretch], buffers)?;
         let model = stages.tokenizer.model();
         let has_rows = merge::has_prefixes(&model.vocab);
         let mut counted = None;
@@ -138,13 +151,15 @@ impl Head {
         if let Some(row) = self.rows.last_mut() {
             row.tokens = tokens;
         }
+        Ok(())
     }
 
     /// Where the piece ends that starts at the front of `stretch`, counted from its start.
-    fn piece_end(&mut self, stages: &Stages, stretch: &[u8], buffers: &mut Buffers) -> usize {
+    fn piece_end(&mut self, stages: &Stages, stretch: &[u8], buffers: &mut Buffers) -> Result<usize> {
         let (last, rows) = (self.stretch + stretch.len(), &mut self.rows);
         let row_at = |at: usize| last - at - self.end - 1;
         buffers.passed.clear();
+        let mut remembered = Ok(());
         let end = stages.growing.end(stretch, 0, stretch.len(), |at, state| {
             if at == stretch.len() {
                 return None;
@@ -153,14 +168,17 @@ impl Head {
             if row.state == Some(state) {
                 return Some((row.found != NOWHERE).then(|| last - row.found));
             }
-            row.state = Some(state);
-            buffers.passed.push(at);
+            if remembered.is_ok() {
+                remembered = memory::push(&mut buffers.passed, at);
+            }
+            // Only with the place, to which what is found is added.
+            row.state = remembered.is_ok().then_some(state);
             None
         });
         for &at in &buffers.passed {
             rows[row_at(at)].found = if end >= at { last - end } else { NOWHERE };
         }
-        end
+        remembered.map(|()| end)
     }
 
     /// The first token of a part of a piece that ends at `piece`, and how many there are; None if a byte has no token. All

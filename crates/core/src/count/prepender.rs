@@ -10,12 +10,19 @@ use crate::memory::Room;
 use crate::merge;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
+use crate::utf8::boundary;
 
 /// More bytes of text than this are counted from their first cut on, and a cut is searched for after as many.
 const AT_ONCE: usize = 256;
 
 /// A part of the text without cuts that is longer is kept when it is certain: to work it out again would take too long.
 const KEPT: usize = 1024;
+
+/// What is in front of the text.
+const SPACES: &str = match str::from_utf8(&[b' '; 1024]) {
+    Ok(spaces) => spaces,
+    Err(_) => " ",
+};
 
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
@@ -127,7 +134,7 @@ impl Prepender {
             interrupt::check()?;
             let text = &self.text[self.start..];
             let next = text[..length - head.front()].chars().next_back().map_or(1, char::len_utf8);
-            head.prepend(stages, policy, text, length - head.front() - next, &mut self.buffers);
+            head.prepend(stages, policy, text, length - head.front() - next, &mut self.buffers)?;
             if head.rows.len() >= looked + AT_ONCE {
                 looked = head.rows.len();
                 self.drop_rows(&counter.cuts);
@@ -195,8 +202,12 @@ impl Prepender {
             return false;
         }
         let start = self.text.len() - mark.stamp.length;
-        self.text.replace_range(self.start..start, &" ".repeat(start - self.start));
-        self.start = start;
+        // A part at a time, which takes no memory.
+        while self.start < start {
+            let end = boundary(&self.text, start.min(self.start + SPACES.len()));
+            self.text.replace_range(self.start..end, &SPACES[..end - self.start]);
+            self.start = end;
+        }
         self.heads.truncate(self.heads.partition_point(|head| head.end <= mark.end));
         match self.heads.last_mut().filter(|head| head.end == mark.end) {
             Some(head) if head.front() >= mark.stamp.length => {
