@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
 use crate::large_pages::{Table, Zeros};
+use crate::memory::Room;
 
 /// Rises with each change of what tables hold: of hashes, keys, orders, fields. Tables of another layout are not read.
 const LAYOUT: u64 = 3;
@@ -101,16 +102,23 @@ pub(crate) fn expect(holds: bool) -> Result<()> {
 /// Writes tables.
 pub(crate) struct Writer {
     bytes: Vec<u8>,
+    /// Whether there was memory for all so far.
+    fits: Result<()>,
 }
 
 impl Writer {
     pub(crate) fn new() -> Self {
-        Self { bytes: vec![0; ALIGNMENT] }
+        Self { bytes: vec![0; ALIGNMENT], fits: Ok(()) }
     }
 
-    /// Adds some items.
+    /// Adds some items, if there is memory for them.
     pub(crate) fn items<T: Plain>(&mut self, items: &[T]) {
         const { assert!(align_of::<T>() <= ALIGNMENT) };
+        self.fits = std::mem::replace(&mut self.fits, Ok(()))
+            .and_then(|()| self.bytes.room(size_of_val(items) + 2 * ALIGNMENT + size_of::<u64>()));
+        if self.fits.is_err() {
+            return;
+        }
         self.bytes.extend_from_slice(&(items.len() as u64).to_ne_bytes());
         self.pad();
         #[allow(unsafe_code, reason = "items as bytes")]
@@ -125,12 +133,16 @@ impl Writer {
     }
 
     /// All that was added, with its head, for `owner`.
-    pub(crate) fn finish(mut self, owner: &[u8]) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(crate) fn finish(mut self, owner: &[u8]) -> Result<Vec<u8>> {
+        self.fits?;
         let (length, sum) = (self.bytes.len() as u64, checksum(&self.bytes[ALIGNMENT..], checksum(owner, LAYOUT)));
         for (at, word) in [LAYOUT, length, sum].into_iter().enumerate() {
             self.bytes[8 * at..8 * at + 8].copy_from_slice(&word.to_ne_bytes());
         }
-        self.bytes
+        Ok(self.bytes)
     }
 }
 
@@ -260,9 +272,10 @@ fn checksum(bytes: &[u8], seed: u64) -> u64 {
 
 /// The same bytes, whatever was done to them, with the checksum that they have now.
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 pub(crate) fn sealed(mut bytes: Vec<u8>, owner: &[u8]) -> Vec<u8> {
     bytes.splice(..ALIGNMENT, Writer::new().bytes);
-    Writer { bytes }.finish(owner)
+    Writer { bytes, fits: Ok(()) }.finish(owner).unwrap()
 }
 
 #[cfg(test)]
@@ -294,7 +307,7 @@ mod tests {
         writer.items(&[1_u32, 2, 3]);
         writer.items::<u64>(&[]);
         writer.items(&[u64::MAX; 9]);
-        writer.finish(b"mine")
+        writer.finish(b"mine").unwrap()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use bytepair_core::files::Columns as Core;
 use bytepair_core::files::rank_file;
+use bytepair_core::memory::Room;
 use bytepair_core::stored::{Memory, Stored};
 use bytepair_core::vocab::Semantics;
 use bytepair_core::{Result, Vocab, memory};
@@ -12,7 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::errors::{collect, raise};
-use crate::lists::{bytes, tuple};
+use crate::lists::{Many, bytes, tuple};
 use crate::strings::{Name, OwnedName};
 use crate::tables::{Tables, View};
 
@@ -64,17 +65,23 @@ impl Columns {
     #[new]
     #[pyo3(signature = (tokens, ids, merges, scores=None, unreachable=vec![]))]
     fn new(
-        tokens: Vec<PyBackedBytes>,
-        ids: Vec<u32>,
-        merges: Option<Vec<(u32, u32)>>,
-        scores: Option<Vec<f64>>,
+        py: Python<'_>,
+        tokens: Many<PyBackedBytes>,
+        ids: Many<u32>,
+        merges: Option<Many<(u32, u32)>>,
+        scores: Option<Many<f64>>,
         unreachable: Vec<(OwnedName, u32)>,
-    ) -> Self {
-        let mut columns = Core { ids, ..Core::default() };
+    ) -> PyResult<Self> {
+        let Many(tokens) = tokens;
+        let mut columns = Core { ids: ids.0, ..Core::default() };
+        let bytes = tokens.iter().map(|token| token.len()).sum();
+        let room = columns.bytes.room(bytes).and_then(|()| columns.ends.room(tokens.len()));
+        room.map_err(|error| raise(py, error))?;
         for token in &tokens {
             columns.push(token);
         }
-        Self { tokens: columns, merges, scores, unreachable: columns_of(unreachable), stored: None }
+        let (merges, scores) = (merges.map(|merges| merges.0), scores.map(|scores| scores.0));
+        Ok(Self { tokens: columns, merges, scores, unreachable: columns_of(unreachable), stored: None })
     }
 
     /// The result of a training: the symbols, and the token of each merge (left, right, count), with ids from `first` on;
@@ -82,10 +89,11 @@ impl Columns {
     #[staticmethod]
     fn trained(
         py: Python<'_>,
-        symbols: Vec<PyBackedBytes>,
-        merges: Vec<(u32, u32, u64)>,
+        symbols: Many<PyBackedBytes>,
+        merges: Many<(u32, u32, u64)>,
         first: u32,
     ) -> PyResult<Self> {
+        let (Many(symbols), Many(merges)) = (symbols, merges);
         let mut columns = Core::default();
         for symbol in &symbols {
             columns.push(symbol);

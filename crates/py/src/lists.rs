@@ -8,13 +8,14 @@
 use bytepair_core::Result;
 use bytepair_core::memory::Room;
 use bytepair_core::prefetch::prefetch_at;
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyOverflowError, PySystemError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
-use crate::errors::room;
+use crate::errors::{raise, room};
 
 /// So many items, and Python looks at its signals, and whether there is room for as many more.
 const ITEMS: usize = 1 << 14;
@@ -68,6 +69,23 @@ where
     let items = list(py, items, make)?;
     // SAFETY: a new tuple of a list's items, or null and an exception.
     Ok(unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_AsTuple(items.as_ptr()))? }.cast_into()?)
+}
+
+/// The items of any sequence, as an argument; MemoryError where there is no memory for them.
+pub(crate) struct Many<T>(pub(crate) Vec<T>);
+
+impl<'a, 'py, T: FromPyObjectOwned<'py>> FromPyObject<'a, 'py> for Many<T> {
+    type Error = PyErr;
+
+    fn extract(items: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let (py, mut all) = (items.py(), Vec::new());
+        all.room(items.len()?).map_err(|error| raise(py, error))?;
+        for item in items.try_iter()? {
+            all.room(1).map_err(|error| raise(py, error))?;
+            all.push(item?.extract().map_err(Into::into)?);
+        }
+        Ok(Self(all))
+    }
 }
 
 /// A list or a tuple whose items are to be ints.

@@ -10,7 +10,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{FlatBatch, array, import_numpy, starts};
-use crate::lists::bytes;
+use crate::lists::{Many, bytes};
 use crate::run::detached;
 use crate::tokenizer::CoreTokenizer;
 
@@ -114,7 +114,8 @@ fn bytes_of(text: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
 /// The trie of some tokens: the byte that leads to each node, one past its subtree, its parent, where its ids start, and
 /// the ids; in preorder, node 0 is the root.
 #[pyfunction]
-pub(crate) fn token_trie(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u32>) -> PyResult<Nodes<'_>> {
+pub(crate) fn token_trie(py: Python<'_>, tokens: Many<PyBackedBytes>, ids: Many<u32>) -> PyResult<Nodes<'_>> {
+    let (Many(tokens), Many(ids)) = (tokens, ids);
     import_numpy(py)?;
     if tokens.len() != ids.len() {
         return Err(PyValueError::new_err("each token has one id"));

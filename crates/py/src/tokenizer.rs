@@ -23,9 +23,9 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyList};
 
 use crate::arrays::{is_array, of_array};
 use crate::columns::Columns;
-use crate::errors::{in_row, raise};
+use crate::errors::{collect, in_row, raise};
 use crate::ints::{Ints, number};
-use crate::lists::{Items, bytes as made_bytes};
+use crate::lists::{Items, Many, bytes as made_bytes};
 use crate::run::detached;
 use crate::stages::parsed;
 use crate::strings::{Name, Names, OwnedName};
@@ -39,8 +39,12 @@ type AddedRow = (OwnedName, u32, bool, bool, bool, bool, bool);
 /// The merge of each token of more than one byte, in id order, as pairs of ids; FormatError for a token where ranks and
 /// merges are not proved to agree.
 #[pyfunction]
-pub(crate) fn canonical_merges(py: Python<'_>, tokens: Vec<PyBackedBytes>, ids: Vec<u32>) -> PyResult<Vec<(u32, u32)>> {
-    let tokens: Vec<&[u8]> = tokens.iter().map(|token| &**token).collect();
+pub(crate) fn canonical_merges(
+    py: Python<'_>,
+    tokens: Many<PyBackedBytes>,
+    ids: Many<u32>,
+) -> PyResult<Vec<(u32, u32)>> {
+    let (tokens, ids) = (collect(py, tokens.0.iter().map(|token| &**token))?, ids.0);
     py.detach(|| canonical(&Vocab::new(&tokens, &ids, Semantics::Ranks)?)).map_err(|error| raise(py, error))
 }
 
@@ -101,7 +105,8 @@ impl CoreTokenizer {
 
     /// The compiled tables of a vocabulary of bytes, for `Tables.open` with the same `owner`; None of a model of characters.
     fn _tables<'py>(&self, py: Python<'py>, owner: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        self.inner.is_byte_level().then(|| made_bytes(py, &self.inner.vocab().store(owner))).transpose()
+        let tables = self.inner.is_byte_level().then(|| self.inner.vocab().store(owner)).transpose();
+        tables.map_err(|error| raise(py, error))?.map(|tables| made_bytes(py, &tables)).transpose()
     }
 
     /// The bytes of a token; InvalidIdError if no token has this id.

@@ -104,7 +104,7 @@ impl Normalizer {
     fn apply_within<'t>(&self, text: &'t str, most: usize) -> Result<Cow<'t, str>> {
         // A character of four bytes in the place of one is well within.
         if let Self::Replace(replace) = self
-            && let Some(new) = replace.characters(text)
+            && let Some(new) = replace.characters(text)?
         {
             return Ok(new);
         }

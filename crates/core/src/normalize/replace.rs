@@ -7,6 +7,7 @@ use super::spans::{Members, Spans};
 use crate::edge::Edge;
 use crate::eight_bytes::{WORD, equal_bytes, word_at};
 use crate::error::{Error, Kind, Result};
+use crate::memory::Room;
 use crate::normalize::aligned::Edit;
 use crate::split::Pattern;
 use crate::split::matches::{Matches, StatedPattern};
@@ -70,11 +71,15 @@ impl Replace {
     /// The text with one character in the place of another, as [`Replace::run`] makes it; None if it does something else.
     ///
     /// Spaces are near one another, so that looking for them in eight bytes at once is faster than one search for each.
-    pub(super) fn characters<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
-        let (byte, put) = self.character?;
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(super) fn characters<'t>(&self, text: &'t str) -> Result<Option<Cow<'t, str>>> {
+        let Some((byte, put)) = self.character else { return Ok(None) };
         let bytes = text.as_bytes();
-        let Some(first) = memchr::memchr(byte, bytes) else { return Some(Cow::Borrowed(text)) };
-        let mut new = String::with_capacity(text.len() + text.len() / 2 + WORD);
+        let Some(first) = memchr::memchr(byte, bytes) else { return Ok(Some(Cow::Borrowed(text))) };
+        let mut new = String::new();
+        new.room(text.len() + text.len() / 2 + WORD)?;
         let (mut kept, mut word) = (0, first);
         while word < bytes.len() {
             // Beyond the text comes a byte that differs.
@@ -82,6 +87,8 @@ impl Replace {
             while found != 0 {
                 let place = word + found.trailing_zeros() as usize / WORD;
                 found &= found - 1;
+                // What is behind is part of it, so that only many characters in a row need more.
+                new.room(text.len() - kept + put.len_utf8())?;
                 new.push_str(&text[kept..place]);
                 new.push(put);
                 kept = place + 1;
@@ -89,7 +96,7 @@ impl Replace {
             word += WORD;
         }
         new.push_str(&text[kept..]);
-        Some(Cow::Owned(new))
+        Ok(Some(Cow::Owned(new)))
     }
 
     /// The pass over the text: a replacement has the origin of the last byte of its match.
@@ -284,11 +291,17 @@ mod tests {
                     seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                     text.push_str(letters[(seed >> 33) as usize % letters.len()]);
                 }
-                assert_eq!(replace.characters(&text).unwrap(), text.replace(from, to), "{text:?}");
+                assert_eq!(replace.characters(&text).unwrap().unwrap(), text.replace(from, to), "{text:?}");
             }
         }
         for (from, to) in [("é", "e"), ("ab", "c"), (" ", "ab"), (" ", ""), ("", "a")] {
-            assert!(Replace::new(&StatedPattern::String(from.into()), to.into()).unwrap().characters(" ").is_none());
+            assert!(
+                Replace::new(&StatedPattern::String(from.into()), to.into())
+                    .unwrap()
+                    .characters(" ")
+                    .unwrap()
+                    .is_none()
+            );
         }
     }
 }

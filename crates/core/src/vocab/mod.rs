@@ -157,14 +157,16 @@ impl Vocab {
     /// Its tables, for [`Vocab::of_stored`]; `owner` is what they are the tables of.
     ///
     /// Not for vocabularies with tokens for the first bytes of characters.
-    #[must_use]
-    pub fn store(&self, owner: &[u8]) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub fn store(&self, owner: &[u8]) -> Result<Vec<u8>> {
         let mut writer = Writer::new();
         writer.items(&[u64::from(self.takes_all_whole())]);
         self.tokens.store(&mut writer);
         self.rules.store(&mut writer);
         self.characters.store(&mut writer);
-        writer.items(&self.whole.iter().flatten().map(|&whole| u8::from(whole)).collect::<Vec<_>>());
+        writer.items(&memory::collect(self.whole.iter().flatten().map(|&whole| u8::from(whole)))?);
         self.whole_tokens.store(&mut writer);
         writer.finish(owner)
     }
