@@ -86,7 +86,13 @@ class Placed:
 
 
 def place(
-    tokenizer: Tokenizer, texts: Sequence[bytes], *, special: Special, added: Added, threads: int | None
+    tokenizer: Tokenizer,
+    texts: Sequence[bytes],
+    *,
+    special: Special,
+    added: Added,
+    threads: int | None,
+    joins: bool = True,
 ) -> Placed:
     """Encode texts and place their ids.
 
@@ -99,6 +105,8 @@ def place(
         special: As `Tokenizer.encode` takes it.
         added: Likewise.
         threads: The most threads that encode.
+        joins: Whether what a normal form joined to a character is of its token. If not, the character has the place of
+            its first part, as in `Tokenizer.offsets`.
 
     Raises:
         EncodeError: As `Tokenizer.encode_batch`, and so are the other errors.
@@ -112,12 +120,13 @@ def place(
     """
     known = cached(tokenizer, "lengths", _lengths)
     if known is None:
-        return _all_located(tokenizer, texts, special, added)
+        return _all_located(tokenizer, texts, special, added, joins)
     changes: list[NDArray[np.int64] | None] = [None] * len(texts)
     if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
         changes = [_core.may_change(tokenizer, text) for text in texts]
-        if not any(map(_mostly_kept, texts, changes)):
-            return _all_located(tokenizer, texts, special, added)
+        by_length = (change is None or (joins and _few(change, text)) for text, change in zip(texts, changes, strict=True))
+        if not any(by_length):
+            return _all_located(tokenizer, texts, special, added, joins)
     ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     lengths, covers = _core.token_lengths(ids, offsets, sizes, known.of, known.prefixed(texts))
@@ -125,7 +134,7 @@ def place(
         if change is None:
             continue
         own, found = slice(offsets[number], offsets[number + 1]), None
-        if _mostly_kept(text, change):
+        if joins and _few(change, text):
             found = _core.text_lengths(tokenizer, text, ids[own], known.of, change, special=special, added=added)
         covers[number] = found is not None
         if found is not None:
@@ -133,18 +142,18 @@ def place(
     rows = np.flatnonzero(~covers).tolist()
     places = np.zeros((len(ids) if rows else 0, 2), np.int64)
     for number in rows:
-        places[offsets[number] : offsets[number + 1]] = _located(tokenizer, texts[number], special, added)[1]
+        places[offsets[number] : offsets[number + 1]] = _located(tokenizer, texts[number], special, added, joins)[1]
     return Placed(ids, offsets, covers, lengths, places)
 
 
-def _mostly_kept(text: bytes, changes: NDArray[np.int64] | None) -> bool:
-    return changes is None or int(changes[1::2].sum() - changes[::2].sum()) <= _MOST_CHANGED * len(text)
+def _few(changes: NDArray[np.int64], text: bytes) -> bool:
+    return int(changes[1::2].sum() - changes[::2].sum()) <= _MOST_CHANGED * len(text)
 
 
-def _all_located(tokenizer: Tokenizer, texts: Sequence[bytes], special: Special, added: Added) -> Placed:
+def _all_located(tokenizer: Tokenizer, texts: Sequence[bytes], special: Special, added: Added, joins: bool) -> Placed:
     found: list[tuple[NDArray[np.uint32], NDArray[np.int64]]] = []
     try:
-        found.extend(_located(tokenizer, text, special, added) for text in texts)
+        found.extend(_located(tokenizer, text, special, added, joins) for text in texts)
     except BytepairError as error:
         error.row = len(found)
         raise
@@ -226,13 +235,13 @@ def _prefix_of_marks(steps: list[dict[str, Any]]) -> Prefix | None:
 
 
 def _located(
-    tokenizer: Tokenizer, text: bytes, special: Special, added: Added
+    tokenizer: Tokenizer, text: bytes, special: Special, added: Added, joins: bool
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """The ids of a text, and the start and end of each in bytes, starts ascending."""
     ids, flat = _core.locate_bytes(tokenizer, text, special=special, added=added)
     places = flat.reshape(-1, 2)
     spec = tokenizer.spec
-    if spec.is_byte_level and spec.normalizers and _prefix(tokenizer) == "never":
+    if joins and spec.is_byte_level and spec.normalizers and _prefix(tokenizer) == "never":
         # What a normal form joined to a character, for each token of a part of it.
         np.maximum(places[:-1, 1], places[1:, 0], out=places[:-1, 1])
         places[-1:, 1] = len(text)

@@ -110,7 +110,7 @@ class Locator:
         """
         options = {"special": "raise", "added": "match"} | self.options
         try:
-            found = place(self.tokenizer, batch.texts, **options, threads=self._threads)
+            found = place(self.tokenizer, batch.texts, **options, threads=self._threads, joins=False)
         except BytepairError as error:
             if error.row is not None:
                 batch.blame(error, error.row)
