@@ -124,8 +124,8 @@ def place(
     changes: list[NDArray[np.int64] | None] = [None] * len(texts)
     if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
         changes = [_core.may_change(tokenizer, text) for text in texts]
-        by_length = (change is None or (joins and _few(change, text)) for text, change in zip(texts, changes, strict=True))
-        if not any(by_length):
+        pairs = zip(texts, changes, strict=True)
+        if not any(change is None or (joins and _few(change, text)) for text, change in pairs):
             return _all_located(tokenizer, texts, special, added, joins)
     ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
