@@ -67,7 +67,7 @@ def check_ends(tok: bp.Tokenizer, text: str, special: str, placed: Placed, place
     ends = [end for _, end in offsets]
     found = np.searchsorted(starts, places[:, 1]).tolist()
     if not (tok.spec.is_byte_level and tok.spec.normalizers and set(tok.spec.normalizers) <= FORMS):
-        # What is in front of a text goes with the token behind it, or with the first character of that.
+        # A space put in front of a text goes with the token behind it, or with the first character of that.
         kept = slice(int(bool(placed.covers.all()) and 0 in placed.lengths), None)
         equal("ends", found[kept], ends[kept])
         return

@@ -160,7 +160,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             again = [sys.executable, "-m", "fuzz.shortage", *sys.argv[1:]]
             return subprocess.run(again, env=preload(Path(folder)), check=False).returncode
-    # What is freed goes back to the system and threads hold no addresses in reserve: limits count from what is in use.
+    # Freed memory goes back to the system, and threads hold no addresses in reserve: limits count from memory in use.
     ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
     ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
     failures = faults = 0

@@ -151,8 +151,10 @@ impl Columns {
         let pairs = collect(py, pairs.as_chunks().0.iter().map(|&[left, right]| (left, right)))?;
         let bits = |&[low, high]: &[u32; 2]| f64::from_bits(u64::from(low) | u64::from(high) << 32);
         let scores = scores.then(|| collect(py, halves.as_chunks().0.iter().map(bits))).transpose()?;
-        let (tokens, unreachable) =
-            (Core { bytes: collect(py, rest.iter().copied())?, ends, ids }, columns_of(unreachable));
+        let (tokens, unreachable) = (
+            Core { bytes: memory::copied(rest).map_err(|error| raise(py, error))?, ends, ids },
+            columns_of(unreachable),
+        );
         let stored = tables.map(|tables| tables.get().stored.clone());
         Ok(Self { tokens, merges: merges.map(|_| pairs), scores, unreachable, stored })
     }

@@ -1,5 +1,5 @@
-//! Lists and texts for Python that may be large: where there is no memory for them that is an error, and signals are heard while
-//! they are made.
+//! Lists, tuples and texts that may be large, for Python and from it: a lack of memory for them is an error, and signals are heard
+//! while they are made.
 #![allow(
     unsafe_code,
     reason = "PyO3 panics where Python has no memory for a list; an append takes twice as long, and ints are read in two thirds"

@@ -121,7 +121,7 @@ def place(
     known = cached(tokenizer, "lengths", _lengths)
     if known is None:
         return _all_located(tokenizer, texts, special, added, joins)
-    changes: list[NDArray[np.int64] | None] = [None] * len(texts)
+    changes: list[NDArray[np.int64] | None] = []
     if tokenizer.spec.is_byte_level and tokenizer.spec.normalizers:
         changes = [_core.may_change(tokenizer, text) for text in texts]
         pairs = zip(texts, changes, strict=True)
@@ -130,10 +130,10 @@ def place(
     ids, offsets = _core.encode_batch_flat(tokenizer, texts, special=special, added=added, threads=threads)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     lengths, covers = _core.token_lengths(ids, offsets, sizes, known.of, known.prefixed(texts))
-    for number, (text, change) in enumerate(zip(texts, changes, strict=True)):
+    for number, change in enumerate(changes):
         if change is None:
             continue
-        own, found = slice(offsets[number], offsets[number + 1]), None
+        text, own, found = texts[number], slice(offsets[number], offsets[number + 1]), None
         if joins and _few(change, text):
             found = _core.text_lengths(tokenizer, text, ids[own], known.of, change, special=special, added=added)
         covers[number] = found is not None
@@ -242,7 +242,7 @@ def _located(
     places = flat.reshape(-1, 2)
     spec = tokenizer.spec
     if joins and spec.is_byte_level and spec.normalizers and _prefix(tokenizer) == "never":
-        # What a normal form joined to a character, for each token of a part of it.
+        # A character has all the text that a normal form joined to it, and so has each token of a part of it.
         np.maximum(places[:-1, 1], places[1:, 0], out=places[:-1, 1])
         places[-1:, 1] = len(text)
         first = np.flatnonzero(np.diff(places[:, 0], prepend=-1))

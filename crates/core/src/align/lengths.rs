@@ -15,7 +15,7 @@ use crate::utf8;
 /// A cut is looked for in so many bytes.
 const NEAR: usize = 1024;
 
-/// What lies between two changes is located as well where that is no more than so many bytes: it costs less than to begin anew.
+/// Changes no more than so many bytes apart are located together: the text between them costs less than to begin anew.
 const CLOSE: usize = 256;
 
 /// The ranges of a text that the stages before the patterns may change, in order: a normal form leaves the rest as it is. All of
@@ -37,8 +37,8 @@ pub fn may_change(tokenizer: &Tokenizer, text: &str) -> Result<Vec<Range<usize>>
 /// parts of a character that stages made, have length 0, but for the last of them. What a normal form joined to a character
 /// is of the character's token.
 ///
-/// `ids` are those of the text, `of` as in [`super::lengths`], and `may_change` is of [`may_change`]. None
-/// if a token is of no text, one or some together are too long, or a range has no cuts near it.
+/// `ids` are those of the text, `of` is as in [`super::lengths`], and `changes` are the ranges of [`may_change`]. None if a token
+/// is of no text, one or some together are too long, or a range has no cuts near it. Time: linear in the text.
 ///
 /// # Errors
 /// As [`Tokenizer::encode`]; `Memory`.
@@ -48,27 +48,27 @@ pub fn lengths_around(
     policy: Policy,
     ids: &[u32],
     of: &[u8],
-    may_change: &[Range<usize>],
+    changes: &[Range<usize>],
 ) -> Result<Option<Vec<u8>>> {
     let cuts = Cuts::new(tokenizer, policy);
     let mut lengths = Lengths { ids, of, found: Vec::new() };
     lengths.found.room(ids.len())?;
-    let (mut at, mut next) = (0, may_change.iter().peekable());
+    let (mut at, mut next) = (0, changes.iter().peekable());
     while let Some(range) = next.next() {
         let near = utf8::boundary(text, range.start.saturating_sub(NEAR)).max(at);
-        let Some(start) = near_cut(near == at, near, cuts.last(text, near..range.start)) else { return Ok(None) };
+        let start = cuts.last(text, near..range.start).or((near == at).then_some(at));
+        let Some(start) = start else { return Ok(None) };
         let mut end = range.end;
         loop {
             let near = utf8::boundary(text, text.len().min(end + NEAR));
-            let Some(cut) = near_cut(near == text.len(), near, cuts.first(text, end..near)) else {
-                return Ok(None);
-            };
+            let cut = cuts.first(text, end..near).or((near == text.len()).then_some(near));
+            let Some(cut) = cut else { return Ok(None) };
             end = cut;
             let Some(range) = next.next_if(|range| range.start < end + CLOSE) else { break };
             end = range.end.max(end);
         }
         let located = located(tokenizer, &text[start..end], policy)?;
-        if !(lengths.take(start - at) && lengths.take_located(start..end, &located, may_change)?) {
+        if !(lengths.take(start - at) && lengths.take_located(start..end, &located, changes)?) {
             return Ok(None);
         }
         at = end;
@@ -81,11 +81,6 @@ fn located(tokenizer: &Tokenizer, part: &str, policy: Policy) -> Result<Vec<(u32
     let mut located = Vec::new();
     tokenizer.locate_each(part, policy, |id, place| memory::push(&mut located, (id, place)))?;
     Ok(located)
-}
-
-/// A cut that was found, or else the end of what may be cut there.
-fn near_cut(is_end: bool, end: usize, found: Option<usize>) -> Option<usize> {
-    found.or_else(|| is_end.then_some(end))
 }
 
 /// The lengths of the first tokens.
@@ -118,7 +113,7 @@ impl Lengths<'_> {
         &mut self,
         part: Range<usize>,
         located: &[(u32, Range<usize>)],
-        may_change: &[Range<usize>],
+        changes: &[Range<usize>],
     ) -> Result<bool> {
         let ids = self.ids[self.found.len()..].get(..located.len());
         if !ids.is_some_and(|ids| ids.iter().zip(located).all(|(&id, token)| id == token.0)) {
@@ -134,7 +129,7 @@ impl Lengths<'_> {
             // What a normal form joined to a character is from its first part on.
             let next = if at + 1 < located.len() { begins[located.len() - at - 2] } else { part.end };
             end = (part.start + place.end).max(end).max(next);
-            if place.is_empty() || end == next && !self.take_together(begin..end, at + 1 - first, may_change) {
+            if place.is_empty() || end == next && !self.take_together(begin..end, at + 1 - first, changes) {
                 return Ok(false);
             }
             if end == next {
@@ -144,11 +139,11 @@ impl Lengths<'_> {
         Ok(begin == part.end && begins.last().is_none_or(|&first| first == part.start))
     }
 
-    /// Takes so many tokens, each of which overlaps another one of them.
-    fn take_together(&mut self, range: Range<usize>, count: usize, may_change: &[Range<usize>]) -> bool {
+    /// Takes so many tokens that cover a range together: a single one, or some that overlap one another.
+    fn take_together(&mut self, range: Range<usize>, count: usize, changes: &[Range<usize>]) -> bool {
         let before = self.found.len();
-        let near = may_change.partition_point(|change| change.end <= range.start);
-        if may_change.get(near).is_none_or(|change| change.start >= range.end) {
+        let near = changes.partition_point(|change| change.end <= range.start);
+        if changes.get(near).is_none_or(|change| change.start >= range.end) {
             // Parts of a character that was kept.
             return self.take(range.len()) && self.found.len() == before + count;
         }

@@ -1,6 +1,6 @@
 //! The alignment of two tokenizations of one text: the finest groups of tokens that cover the same text.
 //!
-//! Long because tokens side by side and tokens anywhere are grouped in two ways, and a fifth of it is tests.
+//! Tokens side by side and tokens anywhere are grouped in two ways; a fifth of the file is tests.
 
 mod lengths;
 

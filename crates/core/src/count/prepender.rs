@@ -18,7 +18,7 @@ const AT_ONCE: usize = 256;
 /// A part of the text without cuts that is longer is kept when it is certain: to work it out again would take too long.
 const KEPT: usize = 1024;
 
-/// What is in front of the text.
+/// Filler for the room in front of the text.
 const SPACES: &str = match str::from_utf8(&[b' '; 1024]) {
     Ok(spaces) => spaces,
     Err(_) => " ",

@@ -52,6 +52,9 @@ pub(super) struct PairTable {
 
 impl PairTable {
     /// A table with room for this many pairs; it grows where there are more.
+    ///
+    /// # Errors
+    /// `Memory`, as of [`PairTable::insert`].
     pub(super) fn with_capacity(pairs: usize) -> Result<Self> {
         let slots = (pairs * 5 / 4).next_power_of_two().max(16);
         Ok(Self {

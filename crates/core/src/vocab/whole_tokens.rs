@@ -176,6 +176,9 @@ fn long_hash([a, b, c, d]: LongKey) -> u64 {
 
 impl WholeTokens {
     /// A table of tokens, each some of `bytes`, and their ids; those that are too long are left out.
+    ///
+    /// # Errors
+    /// `Memory`.
     pub(crate) fn new(bytes: &[u8], tokens: impl Iterator<Item = (Range<usize>, u32)> + Clone) -> Result<Self> {
         let fitting = tokens.filter(|(token, _)| token.len() <= LONG);
         let is_complete = fitting.clone().all(|(_, id)| id < MOST_IDS);

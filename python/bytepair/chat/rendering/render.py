@@ -83,7 +83,7 @@ def render(
     try:
         text, runs = joined_apart(program.run(values, limits, inputs.size, clock))
     except MemoryError:
-        raise  # What a template makes is bounded, so that memory is short for other reasons.
+        raise  # The memory of a template is bounded: the process itself is short of it.
     except Exception as error:
         raise _explained(error, program.line(error.__traceback__)) from error
     rendered = Rendered(text, runs, program.has_generation, template)
