@@ -21,11 +21,12 @@ _LETTERS = {
     "ab": "c.",
     "ab ": "c.",
     "abc ": ".",
-    "a'l ": "b",
+    "a'l ": "bs",
     "a1 ": "\n.",
     # Another white space lets the end of a run be no token where a line end follows, as in "\n \t\n".
     "a \n": ".\t",
-    "aé": "ã.",
+    # A letter and a sign that begin with the same byte as é.
+    "aé": "ã×",
     "Aa.": " ",
     "日a": "早搀",
 }

@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 
+use super::masks::is_set;
 use super::scans::{State, Way};
 use super::{Canonical, Reader};
 use crate::error::{Error, Result};
@@ -13,9 +14,6 @@ use crate::memory::Room;
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Treat};
 use crate::vocab::NONE;
-
-/// Fewer tokens are looked at one by one, more of them by a mask.
-const TOKENS_FOR_A_MASK: usize = 1024;
 
 /// Sequences that differ in their last token alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,11 +145,18 @@ impl Reader<'_> {
         let under = self.of.trie.ids_under(node);
         let ids = self.vocab.ids();
         let mut lasts = Vec::new();
-        if under.len() > TOKENS_FOR_A_MASK {
-            let mut mask = vec![0; ids.last().map_or(0, |&last| last as usize / 32 + 1)];
-            self.add_mask(state, &mut mask)?;
-            let is_set = |id: &u32| mask[*id as usize / 32] >> (id % 32) & 1 == 1;
-            lasts.extend(under.iter().map(|&index| ids[index as usize]).filter(is_set));
+        if let Some([fitting, others]) = self.masks_for(state, under.len())? {
+            let known = self.mask_behind_for(state.last, under.len())?;
+            for &index in under {
+                let id = ids[index as usize];
+                let (if_fits, if_not) = (is_set(&fitting, id), is_set(&others, id));
+                let fits = if_fits == if_not
+                    || state.last == NONE
+                    || known.as_ref().map_or_else(|| self.fits(state.last, index), |known| is_set(known, id));
+                if (fits && if_fits) || (!fits && if_not) {
+                    lasts.push(id);
+                }
+            }
         } else {
             let (mut open, mut after) = (Vec::new(), state.clone());
             let mut buffers = std::mem::take(&mut self.buffers);
@@ -174,7 +179,22 @@ impl Reader<'_> {
                 }
             }
         }
-        lasts.sort_unstable();
+        self.sort(&mut lasts);
         Ok(lasts)
+    }
+
+    /// Sorts ids that are all different: many of them by a mask, in linear time.
+    fn sort(&self, ids: &mut Vec<u32>) {
+        if ids.len() <= self.words() {
+            return ids.sort_unstable();
+        }
+        let mut mask = vec![0_u32; self.words()];
+        ids.drain(..).for_each(|id| mask[id as usize / 32] |= 1 << (id % 32));
+        for (word, mut bits) in (0..).zip(mask) {
+            while bits != 0 {
+                ids.push(word * 32 + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
     }
 }

@@ -4,13 +4,14 @@
 //! So a mask is put together from two masks of the state and one of the last token: there are few states, and each last
 //! token needs one pass over the symbols.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::scans::{Key, State, Way};
-use super::{Reader, open};
+use super::{MOST_ANSWERS, Reader, open};
 use crate::error::Result;
 use crate::interrupt;
 use crate::vocab::NONE;
@@ -18,58 +19,118 @@ use crate::vocab::NONE;
 /// Bytes of the masks that are kept, of states and of tokens each.
 const MOST_BYTES: usize = 32 << 20;
 
-type Mask = Arc<[u32]>;
+/// A mask takes as long as looking at each token alone: it is made once so many tokens were, in parts of all.
+const PART_LOOKED_AT: usize = 16;
+
+/// Bit `id % 32` of word `id / 32`.
+pub(super) type Mask = Arc<[u32]>;
 
 /// Masks that were made before.
 #[derive(Default)]
 pub(super) struct Masks {
     /// By state: the tokens that can follow if they fit, and if they do not.
-    of_states: HashMap<Key, [Mask; 2]>,
+    of_states: Kept<Key, [Mask; 2]>,
     /// By last token: those that fit.
-    of_tokens: HashMap<u32, Mask>,
+    of_tokens: Kept<u32, Mask>,
 }
 
-/// Keeps a value; all others go if there are too many.
-fn keep<K: Eq + Hash, V>(kept: &mut HashMap<K, V>, key: K, value: V, bytes: usize) {
-    if (kept.len() + 1) * bytes > MOST_BYTES {
-        kept.clear();
+struct Kept<K, V> {
+    made: FxHashMap<K, V>,
+    /// How many tokens were looked at alone, where nothing was made.
+    looked_at: FxHashMap<K, usize>,
+}
+
+impl<K, V> Default for Kept<K, V> {
+    fn default() -> Self {
+        Self { made: FxHashMap::default(), looked_at: FxHashMap::default() }
     }
-    kept.insert(key, value);
+}
+
+impl<K: Eq + Hash, V: Clone> Kept<K, V> {
+    /// Keeps a value; all others go if there are too many.
+    fn keep(&mut self, key: K, value: &V, bytes: usize) {
+        if (self.made.len() + 1) * bytes > MOST_BYTES {
+            self.made.clear();
+        }
+        self.looked_at.remove(&key);
+        self.made.insert(key, value.clone());
+    }
+
+    /// Whether a value is there, or worth making for so many more of all tokens.
+    fn is_worth(&mut self, key: K, tokens: usize, all: usize) -> bool {
+        if self.made.contains_key(&key) {
+            return true;
+        }
+        if self.looked_at.len() >= MOST_ANSWERS {
+            self.looked_at.clear();
+        }
+        let looked_at = self.looked_at.entry(key).or_default();
+        *looked_at += tokens;
+        *looked_at > all / PART_LOOKED_AT
+    }
+}
+
+/// Whether the bit of an id is set.
+pub(super) fn is_set(mask: &[u32], id: u32) -> bool {
+    mask[id as usize / 32] >> (id % 32) & 1 == 1
 }
 
 impl Reader<'_> {
     /// Adds the tokens that can follow a state to a mask.
     pub(super) fn add_mask(&mut self, state: &State, mask: &mut [u32]) -> Result<()> {
-        let key = state.key();
-        let known = open(&self.of.masks).of_states.get(&key).cloned();
-        let [fitting, others] = if let Some(known) = known {
-            known
-        } else {
-            let made = self.masks_of_state(state, mask.len())?;
-            keep(&mut open(&self.of.masks).of_states, key, made.clone(), size_of_val(&*made[0]) * 2);
-            made
-        };
+        let [fitting, others] = self.masks_of(state)?;
         if state.last == NONE {
             mask.iter_mut().zip(&*fitting).for_each(|(word, &fitting)| *word |= fitting);
             return Ok(());
         }
-        let known = open(&self.of.masks).of_tokens.get(&state.last).cloned();
-        let fits = if let Some(known) = known {
-            known
-        } else {
-            let made = self.mask_of_token(state.last, mask.len())?;
-            keep(&mut open(&self.of.masks).of_tokens, state.last, made.clone(), size_of_val(&*made));
-            made
-        };
+        let fits = self.mask_behind(state.last)?;
         for (((word, &fits), &fitting), &others) in mask.iter_mut().zip(&*fits).zip(&*fitting).zip(&*others) {
             *word |= fits & fitting | !fits & others;
         }
         Ok(())
     }
 
-    fn masks_of_state(&mut self, state: &State, words: usize) -> Result<[Mask; 2]> {
+    /// The tokens that can follow a state if they fit, and if they do not.
+    fn masks_of(&mut self, state: &State) -> Result<[Mask; 2]> {
+        let key = state.key();
+        if let Some(known) = open(&self.of.masks).of_states.made.get(&key) {
+            return Ok(known.clone());
+        }
+        let made = self.make_masks(state)?;
+        open(&self.of.masks).of_states.keep(key, &made, size_of_val(&*made[0]) * 2);
+        Ok(made)
+    }
+
+    /// The tokens that fit behind one.
+    fn mask_behind(&mut self, last: u32) -> Result<Mask> {
+        if let Some(known) = open(&self.of.masks).of_tokens.made.get(&last) {
+            return Ok(known.clone());
+        }
+        let made = self.make_mask_behind(last)?;
+        open(&self.of.masks).of_tokens.keep(last, &made, size_of_val(&*made));
+        Ok(made)
+    }
+
+    /// As [`Self::masks_of`]; None if looking at `tokens` tokens alone is quicker.
+    pub(super) fn masks_for(&mut self, state: &State, tokens: usize) -> Result<Option<[Mask; 2]>> {
+        let is_worth = open(&self.of.masks).of_states.is_worth(state.key(), tokens, self.vocab.len());
+        if is_worth { self.masks_of(state).map(Some) } else { Ok(None) }
+    }
+
+    /// As [`Self::mask_behind`]; None if looking at `tokens` tokens alone is quicker, or there is no token before them.
+    pub(super) fn mask_behind_for(&mut self, last: u32, tokens: usize) -> Result<Option<Mask>> {
+        let is_worth = last != NONE && open(&self.of.masks).of_tokens.is_worth(last, tokens, self.vocab.len());
+        if is_worth { self.mask_behind(last).map(Some) } else { Ok(None) }
+    }
+
+    /// The words of a mask.
+    pub(super) fn words(&self) -> usize {
+        self.vocab.ids().last().map_or(0, |&last| last as usize / 32 + 1)
+    }
+
+    fn make_masks(&mut self, state: &State) -> Result<[Mask; 2]> {
         let mut after: [Vec<(u32, State)>; 2] = [Vec::new(), Vec::new()];
-        let mut masks = [vec![0; words], vec![0; words]];
+        let mut masks = [vec![0; self.words()], vec![0; self.words()]];
         let ids = self.vocab.ids();
         let set = |mask: &mut [u32], index: u32| {
             let id = ids[index as usize];
@@ -99,8 +160,8 @@ impl Reader<'_> {
         Ok(masks.map(Into::into))
     }
 
-    fn mask_of_token(&mut self, last: u32, words: usize) -> Result<Mask> {
-        let mut mask = vec![0; words];
+    fn make_mask_behind(&mut self, last: u32) -> Result<Mask> {
+        let mut mask = vec![0; self.words()];
         let rules = self.vocab.rules();
         let row = (self.vocab.is_proper() && self.of.made[last as usize])
             .then(|| self.of.partners.fitting(self.vocab, rules.symbol(last as usize)));

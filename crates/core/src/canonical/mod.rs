@@ -27,15 +27,17 @@ mod heal;
 mod masks;
 mod scans;
 
-use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::ops::ControlFlow;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::cover::{Cover, Stem};
 use self::fitting::Partners;
 pub use self::heal::Healing;
 use self::masks::Masks;
-use self::scans::{Key, State, Token, Way, Ways, has_way};
+use self::scans::{Beginning, Key, State, Token, Way, Ways, has_way};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
 use crate::memory;
@@ -62,9 +64,11 @@ pub struct Canonical {
     partners: Partners,
     masks: Mutex<Masks>,
     /// Whether states after a last token are live, of those that a text cannot end in.
-    answers: Mutex<HashMap<(Key, u32), bool>>,
-    /// Whether some text can follow, whatever its tokens.
-    ways: Mutex<HashMap<Ways, bool>>,
+    answers: Mutex<FxHashMap<(Key, u32), bool>>,
+    /// Whether some text can follow, whatever its tokens; and the bytes of the character that is not whole.
+    ways: Mutex<FxHashMap<(Ways, Beginning), bool>>,
+    /// The classes of the characters with a beginning.
+    classes: Mutex<FxHashMap<Beginning, Arc<[u8]>>>,
 }
 
 /// The inputs of a call: the tokenizer's parts, and buffers.
@@ -78,6 +82,15 @@ struct Reader<'a> {
 fn open<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing panics with the lock held; what is kept there is right in any case.
     lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps an answer; all others go if there are too many.
+fn keep<K: Eq + Hash>(answers: &Mutex<FxHashMap<K, bool>>, question: K, answer: bool) {
+    let mut answers = open(answers);
+    if answers.len() >= MOST_ANSWERS {
+        answers.clear();
+    }
+    answers.insert(question, answer);
 }
 
 fn refused(what: &str) -> Error {
@@ -132,8 +145,8 @@ impl Canonical {
         }
         let has_wholes = vocab.takes_all_whole() && made.contains(&false);
         let partners = Partners::new(vocab);
-        let (masks, answers, ways) = (Mutex::new(Masks::default()), Mutex::default(), Mutex::default());
-        Ok(Self { trie, made, has_wholes, partners, masks, answers, ways })
+        let (masks, answers, ways, classes) = (Mutex::default(), Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self { trie, made, has_wholes, partners, masks, answers, ways, classes })
     }
 
     fn reader<'a>(&'a self, tokenizer: &'a Tokenizer) -> Result<Reader<'a>> {
@@ -270,12 +283,20 @@ impl Reader<'_> {
         if state.is_open() {
             return true;
         }
-        let ways = state.ways();
-        if let Some(&known) = open(&self.of.ways).get(&ways) {
+        let question = (state.ways(), state.partial);
+        if let Some(&known) = open(&self.of.ways).get(&question) {
             return known;
         }
-        let found = has_way(self.states, ways.clone());
-        open(&self.of.ways).insert(ways, found);
+        let classes = state.beginning().map(|bytes| {
+            let known = open(&self.of.classes).get(&state.partial).cloned();
+            known.unwrap_or_else(|| {
+                let classes: Arc<[u8]> = self.states.classes(bytes).into();
+                open(&self.of.classes).insert(state.partial, classes.clone());
+                classes
+            })
+        });
+        let found = has_way(self.states, question.0.clone(), classes.as_deref());
+        keep(&self.of.ways, question, found);
         found
     }
 
@@ -291,7 +312,7 @@ impl Reader<'_> {
         if let Some(&known) = open(&self.of.answers).get(&question) {
             return Ok(known);
         }
-        let mut seen = HashSet::from([question.clone()]);
+        let mut seen = FxHashSet::from_iter([question.clone()]);
         let mut pending = vec![state.clone()];
         let mut live = false;
         while let Some(state) = pending.pop().filter(|_| !live) {
@@ -315,11 +336,7 @@ impl Reader<'_> {
             self.buffers = buffers;
             result?;
         }
-        let mut answers = open(&self.of.answers);
-        if answers.len() >= MOST_ANSWERS {
-            answers.clear();
-        }
-        answers.insert(question, live);
+        keep(&self.of.answers, question, live);
         Ok(live)
     }
 }

@@ -5,7 +5,7 @@
 //! at the last character's end, for the case that a piece ends there. A later scan counts only if all before it end at the
 //! matches that they have seen, so that their states are kept even where they cannot go on themselves.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use crate::split::States;
 use crate::vocab::{NONE, Vocab};
@@ -38,14 +38,16 @@ pub(super) struct Scan {
     start: u32,
 }
 
+/// The bytes of a character that is not whole; zeros behind them.
+pub(super) type Beginning = [u8; 4];
+
 /// All that matters of the text before: what may follow is a function of the key and of the last token.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     scans: Vec<Scan>,
     /// Whether the last scan begins at the end of the last whole character.
     fresh: bool,
-    /// The bytes of a character that is not whole.
-    partial: [u8; 4],
+    pub(super) partial: Beginning,
     length: u8,
     /// The index of the last token; [`NONE`] before the first.
     pub(super) last: u32,
@@ -58,7 +60,7 @@ pub(super) struct State {
 pub(super) struct Key {
     scans: Vec<Scan>,
     fresh: bool,
-    partial: [u8; 4],
+    partial: Beginning,
     text: Vec<u8>,
 }
 
@@ -110,6 +112,11 @@ impl State {
     /// The facts that decide whether any text can follow, whatever its tokens.
     pub(super) fn ways(&self) -> Ways {
         self.scans.iter().map(|scan| (scan.state, scan.open, scan.closes, scan.falls)).collect()
+    }
+
+    /// The bytes of a character that is not whole.
+    pub(super) fn beginning(&self) -> Option<&[u8]> {
+        (self.length > 0).then(|| &self.partial[..usize::from(self.length)])
     }
 
     /// Whether the first piece may be longer than it is.
@@ -205,18 +212,21 @@ impl State {
 /// one counts if it ends at its last match.
 pub(super) type Ways = Vec<(u16, bool, bool, bool)>;
 
-/// Whether some characters let a scan that is open decide, all tokens being allowed: without that nothing can follow.
-pub(super) fn has_way(states: States, ways: Ways) -> bool {
-    let mut seen = HashSet::from([ways.clone()]);
+/// Whether some characters let a scan that is open decide, all tokens being allowed: without that nothing can follow. The first
+/// of them is of one of these classes, if any are given.
+pub(super) fn has_way(states: States, ways: Ways, classes: Option<&[u8]>) -> bool {
+    let all: Vec<u8> = (0..states.symbols()).map(|symbol| symbol as u8).collect();
+    let mut symbols = classes.unwrap_or(&all);
+    let mut seen = FxHashSet::default();
     let mut pending = vec![ways];
     while let Some(ways) = pending.pop() {
         if ways.first().is_some_and(|&(_, open, _, _)| open) {
             return true;
         }
-        for symbol in 0..states.symbols() {
+        for &symbol in symbols {
             let mut after = Vec::new();
             for &(state, open, closes, falls) in &ways {
-                let (next, matched) = states.after_symbol(state, symbol);
+                let (next, matched) = states.after_symbol(state, usize::from(symbol));
                 let goes_on = if matched { closes } else { falls };
                 match next {
                     // Behind more tokens, which may be any, a scan that is open may end.
@@ -237,6 +247,7 @@ pub(super) fn has_way(states: States, ways: Ways) -> bool {
                 pending.push(after);
             }
         }
+        symbols = &all;
     }
     false
 }

@@ -48,6 +48,19 @@ impl States<'_> {
         self.automaton.map_or(1, Automaton::symbols)
     }
 
+    /// The classes of the characters that begin with some bytes, at least one and not a whole character. Where all text is one
+    /// piece there are none: no character ends it.
+    pub(crate) fn classes(self, beginning: &[u8]) -> Vec<u8> {
+        let Some(automaton) = self.automaton else { return Vec::new() };
+        let mut is_class = [false; 256];
+        for character in characters(beginning) {
+            if let Some(class) = automaton.class_of(character) {
+                is_class[usize::from(class)] = true;
+            }
+        }
+        (0..=u8::MAX).filter(|&class| is_class[usize::from(class)]).collect()
+    }
+
     /// As [`States::after`], for any character of a class, or for the end of the text.
     pub(crate) fn after_symbol(self, state: u16, symbol: usize) -> (Option<u16>, bool) {
         let Some(automaton) = self.automaton else { return (None, true) };
@@ -60,5 +73,51 @@ impl States<'_> {
     #[inline]
     pub(crate) fn matches_at_end(self, state: u16) -> bool {
         self.automaton.is_none_or(|automaton| automaton.matches_at_end(state))
+    }
+}
+
+/// The characters that begin with some bytes.
+fn characters(beginning: &[u8]) -> impl Iterator<Item = char> + '_ {
+    let length = match beginning[0] {
+        0..0xE0 => 2,
+        0xE0..0xF0 => 3,
+        _ => 4,
+    };
+    let begin = |fill: u8| {
+        let lead = u32::from(beginning[0]) & (0x7F >> length);
+        let rest = beginning[1..].iter().copied().chain(std::iter::repeat(fill)).take(length - 1);
+        rest.fold(lead, |point, byte| point << 6 | u32::from(byte & 0x3F))
+    };
+    // Smaller numbers have shorter forms.
+    let least = [0x80, 0x800, 0x1_0000][length - 2];
+    (begin(0x80).max(least)..=begin(0xBF).min(u32::from(char::MAX))).filter_map(char::from_u32)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    #[test]
+    fn each_beginning_has_the_classes_of_its_characters() {
+        let pattern = Pattern::new(r"\p{L}+|\p{N}{2}|[^\S\n]|(?s:.)").unwrap();
+        let states = pattern.states().unwrap();
+        let mut expected: BTreeMap<Vec<u8>, BTreeSet<(Option<u16>, bool)>> = BTreeMap::new();
+        for character in '\u{80}'..=char::MAX {
+            let mut buffer = [0; 4];
+            let bytes = character.encode_utf8(&mut buffer).as_bytes();
+            for length in 1..bytes.len() {
+                let after = states.after(states.start(), bytes);
+                expected.entry(bytes[..length].to_vec()).or_default().insert(after);
+            }
+        }
+        for (beginning, expected) in expected {
+            let classes = states.classes(&beginning).into_iter();
+            let found = classes.map(|class| states.after_symbol(states.start(), usize::from(class)));
+            assert_eq!(found.collect::<BTreeSet<_>>(), expected, "{beginning:x?}");
+        }
+        assert!(States::WHOLE.classes(&[0xC3]).is_empty());
     }
 }
