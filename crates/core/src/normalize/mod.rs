@@ -164,7 +164,7 @@ impl Normalizer {
         matches!(self, Self::Prepend(_) | Self::Strip { left: true, .. } | Self::SentencePiece(_))
     }
 
-    /// Whether the edge between two characters of ASCII depends on which ones of ASCII come behind them. In front of a
+    /// Whether the edge between two characters of ASCII depends on which ones of ASCII come behind them. Where one is a
     /// control character it may do so anyway ([`Normalizer::removes_controls`]).
     pub(crate) fn looks_ahead(&self) -> bool {
         match self {
@@ -176,7 +176,11 @@ impl Normalizer {
 
     /// Whether control characters are removed, so that what is behind one comes to its place.
     pub(crate) fn removes_controls(&self) -> bool {
-        matches!(self, Self::Bert(bert) if bert.clean_text)
+        match self {
+            Self::Nmt => true,
+            Self::Bert(bert) => bert.clean_text,
+            _ => false,
+        }
     }
 
     /// Whether the edge between two characters depends on no others.

@@ -38,7 +38,7 @@ pub(crate) struct Cuts<'t> {
     minds_context: bool,
     /// Whether it depends on characters of ASCII behind them how two of ASCII meet.
     looks_ahead: bool,
-    /// Whether it does so where the second one is a control character, which is removed.
+    /// Whether it does so where a control character is among them, which is removed.
     removes_controls: bool,
     /// Whether two characters alone may decide how they meet, as the first normalizer then tells.
     may_settle: bool,
@@ -252,7 +252,8 @@ impl<'t> Cuts<'t> {
         if let Some(around) = around {
             let key = u32::from_le_bytes(around);
             if key & NOT_ASCII == 0 {
-                let looks_ahead = self.looks_ahead || self.removes_controls && around[1].is_ascii_control();
+                let looks_ahead =
+                    self.looks_ahead || self.removes_controls && around[1..].iter().any(u8::is_ascii_control);
                 let key = if looks_ahead { key } else { key & 0xFFFF };
                 let entry = self.tokenizer.memo().of_ascii(key);
                 let known = entry.load(Ordering::Relaxed);
@@ -546,7 +547,7 @@ pub(crate) mod tests {
         let clip = r#"{"type":"Split","pattern":{"Regex":"<b>|'s|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"},"behavior":"Removed","invert":true}"#;
         let bert = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
         let unsplit = r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false}"#;
-        let all: [Stages; 12] = [
+        let all: [Stages; 13] = [
             (&[], &[], &[names::GPT2]),
             (&[], &[], &[]),
             (&["NFC"], &[], &[names::GPT2]),
@@ -559,6 +560,7 @@ pub(crate) mod tests {
             (&[strip], &["UnicodeScripts"], &[r"(?:(?=a)a|\w)+|\s|."]),
             (&["NFC", spaces, "Lowercase"], &[clip], &[]),
             (&[], &[unsplit], &[]),
+            (&["NFKC", "Nmt", "ByteLevel"], &["Whitespace"], &[]),
         ];
         let numbered = all.into_iter().enumerate();
         let made = numbered.flat_map(|(number, (normalizers, pre_tokenizers, patterns))| {
@@ -567,25 +569,58 @@ pub(crate) mod tests {
         made.collect()
     }
 
+    fn is_remembered_as_worked_out(cuts: &Cuts, text: &str, places: &[usize]) {
+        for (&place, asks) in places.iter().flat_map(|place| [(place, false), (place, true)]) {
+            let known = cuts.meeting_at(text, place, asks);
+            let worked_out = edge(text, place, Edge::MOST).map(|edge| cuts.work_out(edge, asks));
+            let is_known_already = !asks && known != Meeting::Inside;
+            assert!(Some(known) == worked_out || is_known_already, "{text:?} {place} {:?}", cuts.steps.normalizers);
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_holds_for_all_short_texts_behind_any_two_normalizers() {
+        let bert = |clean_text: bool, strips: bool| {
+            format!(
+                r#"{{"type":"BertNormalizer","clean_text":{clean_text},"handle_chinese_chars":true,"strip_accents":{strips},"lowercase":true}}"#
+            )
+        };
+        let replace = |kind: &str, pattern: &str, content: &str| {
+            format!(r#"{{"type":"Replace","pattern":{{"{kind}":"{pattern}"}},"content":"{content}"}}"#)
+        };
+        let mut steps =
+            ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", "ByteLevel"].map(str::to_owned).to_vec();
+        steps.extend([bert(true, false), bert(false, true)]);
+        steps.extend([replace("String", " ", "▁"), replace("String", "a", ""), replace("Regex", r"\\s+", " ")]);
+        steps.push(r#"{"type":"Strip","strip_left":true,"strip_right":true}"#.to_owned());
+        steps.push(r#"{"type":"Prepend","prepend":"▁"}"#.to_owned());
+        let alphabet = ['a', ' ', '\u{1}', '\n', 'é', '\u{301}', '\u{11A8}', '각', '\u{2003}', '!'];
+        let policy = Policy { special: Treat::Match, added: Treat::Match };
+        for (first, second) in steps.iter().flat_map(|first| steps.iter().map(move |second| (first, second))) {
+            let tokenizer = tokenizer(&[first, second], &["Whitespace"], &[], 0);
+            let cuts = Cuts::new(&tokenizer, policy);
+            for text in texts(&alphabet) {
+                let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
+                is_remembered_as_worked_out(&cuts, &text, &places);
+            }
+        }
+    }
+
+    /// All texts of four characters.
+    fn texts(alphabet: &[char]) -> impl Iterator<Item = String> + '_ {
+        let all = alphabet.len();
+        (0..all.pow(4)).map(move |number| (0..4).map(|place| alphabet[number / all.pow(place) % all]).collect())
+    }
+
     #[test]
     fn ids_add_up_at_cuts_of_all_short_texts() {
         let policy = Policy { special: Treat::Match, added: Treat::Match };
         for (number, flags, tokenizer) in tokenizers() {
             let cuts = Cuts::new(&tokenizer, policy);
             let mut found = 0;
-            let all = ALPHABET.len();
-            for text in (0..all.pow(4))
-                .map(|number| (0..4_u32).map(|place| ALPHABET[number / all.pow(place) % all]).collect::<String>())
-            {
+            for text in texts(&ALPHABET) {
                 let places: Vec<usize> = text.char_indices().skip(1).map(|(at, _)| at).collect();
-                for &place in &places {
-                    for asks in [false, true] {
-                        let known = cuts.meeting_at(&text, place, asks);
-                        let worked_out = edge(&text, place, Edge::MOST).map(|edge| cuts.work_out(edge, asks));
-                        let is_known_already = !asks && known != Meeting::Inside;
-                        assert!(Some(known) == worked_out || is_known_already, "{text:?} {place}");
-                    }
-                }
+                is_remembered_as_worked_out(&cuts, &text, &places);
                 for &place in places.iter().filter(|&&place| cuts.is_cut(&text, place)) {
                     let (left, right) = text.split_at(place);
                     let ([whole, whole_on], [left, left_on]) = (encoded(&tokenizer, &text), encoded(&tokenizer, left));
