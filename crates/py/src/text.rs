@@ -11,6 +11,7 @@ use bytepair_core::pipeline::{Batch, Span};
 use bytepair_core::units::Units;
 use bytepair_core::{Error, Kind, utf8};
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString, PyTuple};
@@ -51,6 +52,9 @@ impl Control {
     }
 }
 
+/// Fewer units are looked at.
+const UNITS_LOOKED_AT: usize = 4096;
+
 /// A `str` as it is stored.
 pub(crate) enum Stored<'a> {
     Ascii(&'a str),
@@ -62,8 +66,8 @@ impl<'a> Stored<'a> {
     pub(crate) fn of(text: &'a Bound<'_, PyString>) -> PyResult<Self> {
         // SAFETY: CPython stores each character in one unit of its own byte order, and never changes a `str` that is shared.
         Ok(match unsafe { text.data() }? {
-            PyStringData::Ucs1(ascii) if ascii.is_ascii() => {
-                // SAFETY: it is ASCII.
+            PyStringData::Ucs1(ascii) if is_ascii(text, ascii)? => {
+                // SAFETY: it is ASCII, by its own bytes or by Python's flag, which it sets when it makes a `str`.
                 Self::Ascii(unsafe { std::str::from_utf8_unchecked(ascii) })
             }
             PyStringData::Ucs1(units) => Self::Units(Units::One(units)),
@@ -82,6 +86,15 @@ impl<'a> Stored<'a> {
             },
         }
     }
+}
+
+/// Whether a `str` of units of one byte is ASCII. Python has a flag for that, which takes longer to ask for than to look at a few
+/// units.
+fn is_ascii(text: &Bound<'_, PyString>, units: &[u8]) -> PyResult<bool> {
+    if units.len() < UNITS_LOOKED_AT || !text.is_exact_instance_of::<PyString>() {
+        return Ok(units.is_ascii());
+    }
+    text.call_method0(intern!(text.py(), "isascii"))?.extract()
 }
 
 /// The UTF-8 of a `str` or of `bytes`, which the caller owns where they are stored in another form.
