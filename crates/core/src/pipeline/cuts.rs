@@ -221,7 +221,8 @@ impl<'t> Cuts<'t> {
     fn is_wall_by(&self, text: &str, place: usize, asks: bool) -> bool {
         match self.meeting_at(text, place, asks) {
             Meeting::Cut => true,
-            Meeting::CutByModel => most_bytes(text.len()) <= self.splits,
+            // What was asked before must not decide where a call cuts, and so how far it reads.
+            Meeting::CutByModel => asks && most_bytes(text.len()) <= self.splits,
             Meeting::Joined | Meeting::Growing | Meeting::Unknown | Meeting::Inside => false,
         }
     }
@@ -570,11 +571,16 @@ pub(crate) mod tests {
     }
 
     fn is_remembered_as_worked_out(cuts: &Cuts, text: &str, places: &[usize]) {
-        for (&place, asks) in places.iter().flat_map(|place| [(place, false), (place, true)]) {
-            let known = cuts.meeting_at(text, place, asks);
-            let worked_out = edge(text, place, Edge::MOST).map(|edge| cuts.work_out(edge, asks));
-            let is_known_already = !asks && known != Meeting::Inside;
-            assert!(Some(known) == worked_out || is_known_already, "{text:?} {place} {:?}", cuts.steps.normalizers);
+        for &place in places {
+            let worked_out = |asks| edge(text, place, Edge::MOST).map(|edge| cuts.work_out(edge, asks));
+            let said = || format!("{text:?} {place} {:?}", cuts.steps.normalizers);
+            for asks in [false, true] {
+                let known = cuts.meeting_at(text, place, asks);
+                let is_known_already = !asks && known != Meeting::Inside;
+                assert!(Some(known) == worked_out(asks) || is_known_already, "{}", said());
+            }
+            let is_wall = cuts.is_wall_by(text, place, false);
+            assert_eq!(is_wall, worked_out(false) == Some(Meeting::Cut), "{}", said());
         }
     }
 
