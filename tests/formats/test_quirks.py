@@ -70,7 +70,12 @@ def test_tokens_outside_of_the_byte_alphabet_are_only_decoded(tmp_path: Path) ->
     assert (len(pruned.tokenizer), pruned.tokenizer.encode("ab")) == (258, [256])
     table["model"]["merges"] = ["a b", "a ‼"]
     table["model"]["vocab"]["a‼"] = 300
-    with pytest.raises(bp.FormatError, match="is not written in the byte alphabet"):
+    for added in ([], [{"content": "a‼", "id": 300}], [{"content": "‼", "id": 256}]):
+        table["added_tokens"] = byte_level({}, [], added)["added_tokens"]
+        with pytest.raises(bp.FormatError, match="'a‼' of a merge is not written in the byte alphabet"):
+            loaded(tmp_path / "broken.json", table)
+    table = byte_level(BYTES | {"ab": 256, "abc": 257}, ["ab c"], [{"content": "ab", "id": 256}])
+    with pytest.raises(bp.FormatError, match="needs 'ab', which is an added token that no merge makes"):
         loaded(tmp_path / "broken.json", table)
 
 

@@ -192,18 +192,7 @@ def read_model_carefully(
     for (token, id), (_, following) in pairwise(by_id):
         if id == following:
             raise FormatError(f"two tokens have the id {id}", pointer=pointer_to(vocab_pointer, token))
-    ids = []
-    for row, (left, right) in enumerate(pairs):
-        for part in (left, right, left + right):
-            if part not in kept:
-                raise FormatError(
-                    f"the merge of {shown(left)} and {shown(right)} needs {shown(part)}, "
-                    "which is not in the vocabulary",
-                    **merge_place(row),
-                    remedy="is the file whole? fetch it again",
-                )
-        ids.append((kept[left], kept[right]))
-    bytes_of = {token: byte_alphabet.to_bytes(token) for token in kept}
+    bytes_of = {token: byte_alphabet.to_bytes(token) for token in vocab}
     strange = {token for token, spelled in bytes_of.items() if not spelled}
     used = made.union(*pairs)
     if used & strange:
@@ -213,6 +202,17 @@ def read_model_carefully(
             pointer=pointer_to(vocab_pointer, token),
             remedy="is the file whole? fetch it again",
         )
+    ids = []
+    for row, (left, right) in enumerate(pairs):
+        for part in (left, right, left + right):
+            if part not in kept:
+                why = "an added token that no merge makes" if part in vocab else "not in the vocabulary"
+                raise FormatError(
+                    f"the merge of {shown(left)} and {shown(right)} needs {shown(part)}, which is {why}",
+                    **merge_place(row),
+                    remedy="is the file whole? fetch it again",
+                )
+        ids.append((kept[left], kept[right]))
     reachable = [(cast("bytes", bytes_of[token]), id) for token, id in by_id if token not in strange]
     unreachable = [(token, id) for token, id in by_id if token in strange]
     return Columns([token for token, _ in reachable], [id for _, id in reachable], ids, None, unreachable)

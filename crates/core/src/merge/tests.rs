@@ -99,6 +99,37 @@ pub(super) fn random_case(random: &mut Random, alphabet: &[u8]) -> Case {
     Case { tokens, ids, semantics }
 }
 
+/// Ranks as a list of merges, as conversions write them: every cut of each token, whether its parts are there by then or not.
+fn converted(case: &Case) -> Case {
+    let mut pairs = Vec::new();
+    for token in &case.tokens {
+        let id = |side: &[u8]| case.tokens.iter().position(|token| token == side).map(|index| case.ids[index]);
+        pairs.extend((1..token.len()).filter_map(|cut| Some((id(&token[..cut])?, id(&token[cut..])?))));
+    }
+    let semantics = Semantics::Merges { pairs, ignore_merges: false };
+    Case { tokens: case.tokens.clone(), ids: case.ids.clone(), semantics }
+}
+
+#[test]
+fn ranks_and_their_cuts_as_merges_are_proper_alike_and_encode_alike() {
+    let mut random = Random(0xC075);
+    let mut kinds = [0, 0];
+    for (alphabet, longest) in (0..300).flat_map(|_| [(&b"ab"[..], 8), (b"abc", 5)]) {
+        let case = Case { semantics: Semantics::Ranks, ..random_case(&mut random, alphabet) };
+        let merges = converted(&case);
+        let [of_ranks, of_merges] = [case.vocab(), merges.vocab()];
+        assert_eq!(of_ranks.is_proper(), of_merges.is_proper(), "{:?} {:?}", case.tokens, case.ids);
+        kinds[usize::from(of_merges.is_proper())] += 1;
+        for word in words(alphabet, longest) {
+            let [one, other] = [&of_ranks, &of_merges]
+                .map(|vocab| encoded(&word, |piece, scratch, ids| encode(vocab, piece, scratch, ids)));
+            assert_eq!(one, other, "{:?} {:?} {word:?}", case.tokens, case.ids);
+            assert_eq!(other, merges.encode(&word, usize::MAX), "{:?} {:?} {word:?}", case.tokens, case.ids);
+        }
+    }
+    assert!(kinds.iter().all(|&kind| kind > 100), "{kinds:?}");
+}
+
 /// All words over an alphabet, up to a length.
 pub(super) fn words(alphabet: &[u8], longest: u32) -> impl Iterator<Item = Vec<u8>> {
     let letters = alphabet.len();

@@ -20,8 +20,8 @@
 //!
 //! Under the semantics of ranks any cut of a token into two tokens is a pair. The parts of a cut that fits rank lower, so
 //! that the same holds with the cuts as the list of merges. There is one exception: a token that no cut makes in time, and
-//! that has a cut with a part that ranks above it. That part could be made first, and then the cut would merge out of turn.
-//! Such a vocabulary is not proper, nor is a list of merges with a pair that uses a token before it is made, or that is
+//! that has a cut with a part that ranks above it. If the parts meet once both are made, the cut merges out of turn.
+//! Such a vocabulary is not proper, nor is a list of merges with a pair whose parts meet after its turn, or that is
 //! listed twice. There all pairs are in the table, and only `naive` and `heap` are exact.
 //!
 //! Source: the README of the crate `bpe` (rust-gems) for fitting pairs; Berglund and van der Merwe, "Formalizing BPE
@@ -148,7 +148,7 @@ impl Rules {
             }
             Ok(())
         })?;
-        if unmade.iter().any(|&index| has_a_higher_part(&columns, index, &mut one)) {
+        if unmade.iter().any(|&index| rules.is_made_out_of_turn(&columns, index, &mut one)) {
             rules = rules.with_all_cuts(&columns)?;
         }
         rules.settle();
@@ -273,9 +273,20 @@ impl Rules {
         Ok(self)
     }
 
+    /// Whether the parts of some cut of this token meet, which no cut made in its turn: one of them ranks above the token.
+    fn is_made_out_of_turn(&self, columns: &Tokens, index: u32, hashes: &mut Hashes) -> bool {
+        let mut found = false;
+        columns.each_cut(columns.bytes_at(index as usize), hashes, |_, left, right| {
+            found |= self.symbols_that_fit([left, right]).is_some();
+        });
+        found
+    }
+
     /// Adds each merge that can happen when its turn comes; returns whether no other can.
     fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> Result<bool> {
-        let mut awaited = filled(false, columns.ids().len())?;
+        // Merges whose turn came before a part was made, in a list for each token: the last one, and of each the one before.
+        let mut last = filled(NONE, columns.ids().len())?;
+        let mut waiting: Vec<(usize, u32)> = Vec::new();
         self.parts.room(merges.len())?;
         for (rank, &[left, right, product]) in merges.iter().enumerate() {
             if let Some(&[left, right, _]) = merges.get(rank + AHEAD) {
@@ -283,11 +294,12 @@ impl Rules {
             }
             let (l, r) = (self.symbols[left as usize], self.symbols[right as usize]);
             if l == NONE || r == NONE {
-                awaited[left as usize] |= l == NONE;
-                awaited[right as usize] |= r == NONE;
+                let unmade = if l == NONE { left } else { right } as usize;
+                push(&mut waiting, (rank, last[unmade]))?;
+                last[unmade] = waiting.len() as u32 - 1;
                 continue;
             }
-            if awaited[product as usize] || self.pairs.get(l, r) != NONE {
+            if self.pairs.get(l, r) != NONE {
                 return Ok(false);
             }
             if !meet(&self.pairs, &self.parts, l, r) {
@@ -298,6 +310,20 @@ impl Rules {
             self.parts.push([l, r]);
             push(&mut self.ids, columns.ids()[product as usize])?;
             self.symbols[product as usize] = symbol;
+            // A merge that waited for this one comes out of turn, if its parts meet.
+            let mut next = std::mem::replace(&mut last[product as usize], NONE);
+            while next != NONE {
+                let (rank, before) = waiting[next as usize];
+                let [left, right, _] = merges[rank];
+                let unmade = [left, right].into_iter().find(|&side| self.symbols[side as usize] == NONE);
+                if let Some(unmade) = unmade {
+                    waiting[next as usize].1 = last[unmade as usize];
+                    last[unmade as usize] = next;
+                } else if self.symbols_that_fit([left, right]).is_some() {
+                    return Ok(false);
+                }
+                next = before;
+            }
         }
         Ok(true)
     }
@@ -320,17 +346,6 @@ impl Rules {
         }
         Ok(())
     }
-}
-
-/// Whether a cut of this token has a part that ranks above it.
-fn has_a_higher_part(columns: &Tokens, index: u32, hashes: &mut Hashes) -> bool {
-    let token = columns.bytes_at(index as usize);
-    let mut found = false;
-    columns.each_cut(token, hashes, |cut, left, right| {
-        // Bytes are there from the start, whatever their ids.
-        found |= cut > 1 && left > index || token.len() - cut > 1 && right > index;
-    });
-    found
 }
 
 /// Whether two symbols are the encoding of their own bytes, by the merges added so far.
