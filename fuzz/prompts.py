@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+import bytepair as bp
 from bytepair.reference import canonical
 from fuzz.case import case, equal, trained
+from fuzz.models import random_model
 
 if TYPE_CHECKING:
     import random
 
     from numpy.typing import NDArray
-
-    import bytepair as bp
 
 _LETTERS = {
     # What tokens are made of, and characters of texts besides, which no token has or which patterns tell apart.
@@ -37,6 +37,9 @@ _MARGIN = 2
 _FURTHER = 5
 """Characters behind a beginning in that search."""
 
+_MADE = 0.4
+"""The share of vocabularies that no training produces: merges out of turn, tokens that are only taken whole."""
+
 _BEGINNINGS = 40
 """Beginnings of which a case looks at the masks."""
 
@@ -44,10 +47,18 @@ _BEGINNINGS = 40
 def sweep_prompts(random: random.Random) -> None:
     """Masks, covers and healing are what the encodings of all short texts say."""
     letters = random.choice(list(_LETTERS))
-    characters = letters + _LETTERS[letters]
     split = random.choice(_SPLITS)
-    tok = trained(random, letters, split=split, special_tokens=random.choice([[], ["<e>"]]))
-    with case(letters=letters, split=split, tokens=tok.spec.model.tokens[256:]):
+    if random.random() < _MADE:
+        letters = "ab"
+        model = random_model(random)
+        pattern = bp.SPLIT_PATTERNS.get(split, split)
+        tok = bp.Tokenizer(bp.TokenizerSpec(model, split=() if split == "none" else (pattern,)))
+    else:
+        tok = trained(random, letters, split=split, special_tokens=random.choice([[], ["<e>"]]))
+        model = tok.spec.byte_pair
+    characters = letters + _LETTERS[letters]
+    shown = {id: token for token, id in zip(model.tokens, model.ids, strict=True) if len(token) > 1 or token in b"ab"}
+    with case(letters=letters, split=split, tokens=shown, merges=model.merges, ignore_merges=model.ignore_merges):
         Continued(tok, characters, 5 if len(characters) < 5 else 4).check(random)
 
 
@@ -67,7 +78,8 @@ class Continued:
         self.shorter = [text.encode() for text in canonical.texts(characters, longest - _MARGIN)]
         self.cut = {text[:end] for text in self.shorter for end in range(len(text) + 1)}
         added = {token.id for token in tok.spec.added_tokens}
-        self.tokens = {id: tok.token_bytes(id) for id in range(tok.vocab_size) if id not in added}
+        model = tok.spec.byte_pair
+        self.tokens = {id: token for token, id in zip(model.tokens, model.ids, strict=True) if id not in added}
         self.added = added
 
     def check(self, random: random.Random) -> None:

@@ -4,9 +4,9 @@
 //! left part, so that in the order in which symbols are made, the answer of each follows from that of an earlier one:
 //! one pass over all symbols, in which the part of `left` that counts changes where a symbol is later than it.
 
-use crate::vocab::{FIRST, NONE, Vocab};
+use crate::vocab::{FIRST, NONE, Rules};
 
-/// For each symbol, the symbols that merge with it on its right; of vocabularies that are proper.
+/// For each symbol, the symbols that merge with it on its right; of rules that are proper.
 pub(super) struct Partners {
     /// The partners of symbol `i` are those from `starts[i]` to `starts[i + 1]`.
     starts: Vec<u32>,
@@ -17,12 +17,9 @@ pub(super) struct Partners {
 }
 
 impl Partners {
-    pub(super) fn new(vocab: &Vocab) -> Self {
-        let rules = vocab.rules();
-        if !vocab.is_proper() {
-            return Self { starts: Vec::new(), pairs: Vec::new(), lefts: Vec::new() };
-        }
-        let last = (0..vocab.len()).map(|index| rules.symbol(index)).filter(|&symbol| symbol != NONE).max();
+    /// Those of the rules of so many tokens.
+    pub(super) fn new(rules: &Rules, tokens: usize) -> Self {
+        let last = (0..tokens).map(|index| rules.symbol(index)).filter(|&symbol| symbol != NONE).max();
         let count = last.map_or(0, |last| last as usize + 1).max(FIRST as usize);
         let parts: Vec<Option<[u32; 2]>> = (0..count as u32).map(|symbol| rules.parts(symbol)).collect();
         let mut starts = vec![0; count + 1];
@@ -48,14 +45,14 @@ impl Partners {
         &self.pairs[self.starts[symbol as usize] as usize..self.starts[symbol as usize + 1] as usize]
     }
 
-    /// By symbol, whether it fits behind `left`. For proper vocabularies, and symbols that merging makes.
+    /// By symbol, whether it fits behind `left`, both of which merging makes.
     ///
     /// Time: linear in the symbols.
-    pub(super) fn fitting(&self, vocab: &Vocab, left: u32) -> Vec<bool> {
+    pub(super) fn fitting(&self, rules: &Rules, left: u32) -> Vec<bool> {
         let count = self.lefts.len();
         // The symbols at the right edge of `left`, the latest first.
         let mut edge = vec![left];
-        while let Some([_, right]) = edge.last().and_then(|&symbol| vocab.rules().parts(symbol)) {
+        while let Some([_, right]) = edge.last().and_then(|&symbol| rules.parts(symbol)) {
             edge.push(right);
         }
         let mut meets = vec![true; count];
@@ -98,7 +95,7 @@ impl Partners {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::vocab::Semantics;
+    use crate::vocab::{Semantics, Vocab};
 
     #[test]
     fn the_row_of_a_token_is_what_each_pair_says() {
@@ -123,10 +120,10 @@ mod tests {
             if !vocab.is_proper() {
                 continue;
             }
-            let partners = Partners::new(&vocab);
+            let partners = Partners::new(vocab.rules(), vocab.len());
             let symbols = (0..vocab.len()).map(|index| vocab.rules().symbol(index)).filter(|&symbol| symbol != NONE);
             for left in symbols.clone() {
-                let row = partners.fitting(&vocab, left);
+                let row = partners.fitting(vocab.rules(), left);
                 for right in symbols.clone() {
                     let fits = vocab.rules().fit(left, right);
                     assert_eq!(row[right as usize], fits, "{left} {right} {tokens:?}");

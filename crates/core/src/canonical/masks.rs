@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::scans::{Key, State, Way};
-use super::{MOST_ANSWERS, Reader, open};
+use super::{Canonical, MOST_ANSWERS, Reader, open};
 use crate::error::Result;
 use crate::interrupt;
 use crate::vocab::NONE;
@@ -160,18 +160,30 @@ impl Reader<'_> {
         Ok(masks.map(Into::into))
     }
 
-    fn make_mask_behind(&mut self, last: u32) -> Result<Mask> {
+    pub(super) fn make_mask_behind(&mut self, last: u32) -> Result<Mask> {
         let mut mask = vec![0; self.words()];
-        let rules = self.vocab.rules();
-        let row = (self.vocab.is_proper() && self.of.made[last as usize])
-            .then(|| self.of.partners.fitting(self.vocab, rules.symbol(last as usize)));
-        for (index, &id) in (0..).zip(self.vocab.ids()) {
+        let Canonical { made, partners, in_turn, trie, .. } = self.of;
+        let ids = self.vocab.ids();
+        let rules = in_turn.as_ref().map_or(self.vocab.rules(), |in_turn| &in_turn.rules);
+        let is_plain = |index: u32| in_turn.as_ref().is_none_or(|in_turn| in_turn.is_plain(index as usize));
+        let row = (made[last as usize] && is_plain(last)).then(|| partners.fitting(rules, rules.symbol(last as usize)));
+        for (index, &id) in (0..).zip(ids) {
             interrupt::check()?;
             let fits = match &row {
-                Some(row) => self.of.made[index as usize] && row[rules.symbol(index as usize) as usize],
-                None => self.fits(last, index),
+                Some(row) if is_plain(index) => made[index as usize] && row[rules.symbol(index as usize) as usize],
+                _ => self.fits(last, index),
             };
             mask[id as usize / 32] |= u32::from(fits) << (id % 32);
+        }
+        // Where one of the other tokens goes across, the row does not tell.
+        let completions =
+            in_turn.iter().flat_map(|in_turn| in_turn.completions(self.vocab, self.vocab.token_at(last as usize)));
+        for node in completions.filter_map(|bytes| trie.find(bytes)) {
+            for &index in trie.ids_under(node) {
+                let id = ids[index as usize];
+                mask[id as usize / 32] &= !(1 << (id % 32));
+                mask[id as usize / 32] |= u32::from(self.fits(last, index)) << (id % 32);
+            }
         }
         Ok(mask.into())
     }

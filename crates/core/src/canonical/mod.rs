@@ -24,6 +24,7 @@
 mod cover;
 mod fitting;
 mod heal;
+mod in_turn;
 mod masks;
 mod scans;
 
@@ -36,6 +37,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub use self::cover::{Cover, Stem};
 use self::fitting::Partners;
 pub use self::heal::Healing;
+use self::in_turn::InTurn;
 use self::masks::Masks;
 use self::scans::{Beginning, Key, State, Token, Way, Ways, has_way};
 use crate::error::{Error, Kind, Result};
@@ -59,8 +61,10 @@ pub struct Canonical {
     trie: Trie,
     /// Whether merging the bytes of each token makes it.
     made: Vec<bool>,
-    /// Whether a piece that is a token is always that token, and some are not made by merging.
-    has_wholes: bool,
+    /// The tokens that are not made by merging, if a piece that is a token is always that token.
+    wholes: Option<Trie>,
+    /// What is proper of a vocabulary that is not.
+    in_turn: Option<InTurn>,
     partners: Partners,
     masks: Mutex<Masks>,
     /// Whether states after a last token are live, of those that a text cannot end in.
@@ -136,17 +140,27 @@ impl Canonical {
         }
         let vocab = tokenizer.vocab();
         let trie = Trie::new(memory::collect((0..vocab.len()).map(|index| (vocab.token_at(index), index as u32)))?)?;
+        let in_turn = if vocab.is_proper() { None } else { Some(InTurn::new(vocab)?) };
         let mut buffers = FitBuffers::default();
         let mut made = Vec::with_capacity(vocab.len());
         for index in 0..vocab.len() {
             interrupt::check()?;
             let symbol = vocab.rules().symbol(index);
-            made.push(symbol != NONE && fit(vocab, NONE, symbol, &mut buffers));
+            made.push(match &in_turn {
+                Some(in_turn) if in_turn.is_plain(index) => in_turn.rules.symbol(index) != NONE,
+                _ => symbol != NONE && fit(vocab, NONE, symbol, &mut buffers),
+            });
         }
-        let has_wholes = vocab.takes_all_whole() && made.contains(&false);
-        let partners = Partners::new(vocab);
+        let wholes = if vocab.takes_all_whole() && made.contains(&false) {
+            let unmade = (0..vocab.len()).filter(|&index| !made[index]);
+            Some(Trie::new(memory::collect(unmade.map(|index| (vocab.token_at(index), index as u32)))?)?)
+        } else {
+            None
+        };
+        let rules = in_turn.as_ref().map_or(vocab.rules(), |in_turn| &in_turn.rules);
+        let partners = Partners::new(rules, vocab.len());
         let (masks, answers, ways, classes) = (Mutex::default(), Mutex::default(), Mutex::default(), Mutex::default());
-        Ok(Self { trie, made, has_wholes, partners, masks, answers, ways, classes })
+        Ok(Self { trie, made, wholes, in_turn, partners, masks, answers, ways, classes })
     }
 
     fn reader<'a>(&'a self, tokenizer: &'a Tokenizer) -> Result<Reader<'a>> {
@@ -239,8 +253,7 @@ impl Reader<'_> {
         let is_made = self.of.made[index as usize];
         // A piece that is a token is that token if it is taken whole, or made.
         let token = Token { index, is_made, is_whole: is_made || self.vocab.takes_all_whole(), fits };
-        let keep = self.of.has_wholes.then(|| self.vocab.longest());
-        state.finish(self.states, self.vocab, keep, token)
+        state.finish(self.states, self.vocab, self.of.wholes.as_ref(), token)
     }
 
     /// Calls `found` with each token whose bytes can follow a state, and the state after them, which is not finished.

@@ -8,6 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::split::States;
+use crate::trie::Trie;
 use crate::vocab::{NONE, Vocab};
 
 /// A token that was read.
@@ -22,6 +23,9 @@ pub(super) struct Token {
     pub(super) fits: bool,
 }
 
+/// The start of a piece whose bytes do not matter any more.
+const LONGER: u32 = u32::MAX;
+
 /// The scan of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
@@ -34,7 +38,7 @@ pub(super) struct Scan {
     closes: bool,
     /// Whether they are if it ends at the last match; the next scan is that of the next piece then.
     falls: bool,
-    /// Where the piece starts, in bytes of `State::text`.
+    /// Where the piece starts, in bytes of `State::text`; [`LONGER`] if it is no beginning of a token that is taken whole.
     start: u32,
 }
 
@@ -51,7 +55,7 @@ pub(super) struct State {
     length: u8,
     /// The index of the last token; [`NONE`] before the first.
     pub(super) last: u32,
-    /// The bytes from the start of the first scan on, if that matters.
+    /// The bytes from the start of the first scan on whose bytes matter.
     text: Vec<u8>,
 }
 
@@ -146,12 +150,12 @@ impl State {
         }
     }
 
-    /// Ends a token whose bytes were read; returns false if no encoding begins so, as far as that is known. `keep` has the
-    /// length of the longest token of `vocab` if pieces can be tokens without being made.
-    pub(super) fn finish(&mut self, states: States, vocab: &Vocab, keep: Option<usize>, token: Token) -> bool {
+    /// Ends a token whose bytes were read; returns false if no encoding begins so, as far as that is known. `wholes` has the
+    /// tokens of `vocab` that are pieces without being made, if there are any.
+    pub(super) fn finish(&mut self, states: States, vocab: &Vocab, wholes: Option<&Trie>, token: Token) -> bool {
         let Token { index, is_made, is_whole, fits } = token;
         self.last = index;
-        if keep.is_some() {
+        if wholes.is_some() {
             self.text.extend_from_slice(vocab.token_at(index as usize));
         }
         let at_end = self.length == 0;
@@ -160,27 +164,39 @@ impl State {
             scan.open = if is_first { is_made } else { scan.open && fits };
             scan.tokens = (scan.tokens + 1).min(2);
             if at_end {
-                let is_taken = || keep.is_some() && vocab.token_id(&self.text[scan.start as usize..]).is_some();
+                // Several tokens that fit are no token that is made.
+                let is_taken = || {
+                    let piece = self.text.get(scan.start as usize..);
+                    wholes.zip(piece).is_some_and(|(wholes, piece)| {
+                        wholes.find(piece).is_some_and(|node| !wholes.ids_at(node).is_empty())
+                    })
+                };
                 scan.closes = if is_first { is_whole } else { scan.open && !is_taken() };
             }
         }
         if at_end {
             self.begin(states);
         }
-        if let Some(longest) = keep {
-            self.forget(longest);
+        if let Some(wholes) = wholes {
+            self.forget(wholes);
         }
         self.prune()
     }
 
-    /// Forgets text that no piece needs: more than the longest token is no token.
-    fn forget(&mut self, longest: usize) {
-        let size = self.text.len();
-        let first = self.scans.first().map_or(size, |scan| scan.start as usize);
-        let gone = first.max(size.saturating_sub(longest + 1));
-        self.text.drain(..gone);
+    /// Forgets text that no piece needs: what is no beginning of a token that is taken whole becomes none.
+    fn forget(&mut self, wholes: &Trie) {
+        let mut first = self.text.len();
         for scan in &mut self.scans {
-            scan.start = scan.start.saturating_sub(gone as u32);
+            let node = self.text.get(scan.start as usize..).and_then(|piece| wholes.find(piece));
+            if node.is_some_and(|node| wholes.subtree(node).len() > 1) {
+                first = first.min(scan.start as usize);
+            } else {
+                scan.start = LONGER;
+            }
+        }
+        self.text.drain(..first);
+        for scan in self.scans.iter_mut().filter(|scan| scan.start != LONGER) {
+            scan.start -= first as u32;
         }
     }
 

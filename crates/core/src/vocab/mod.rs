@@ -229,6 +229,12 @@ impl Vocab {
         &self.rules
     }
 
+    /// The merges that happen in turn, which are proper, and the tokens that others make, by index: of a vocabulary that is
+    /// not proper.
+    pub(crate) fn rules_in_turn(&self) -> Result<(Rules, Vec<u32>)> {
+        self.rules.in_turn(&self.tokens)
+    }
+
     /// The characters that merging can begin with.
     #[inline]
     pub(crate) fn characters(&self) -> &Characters {

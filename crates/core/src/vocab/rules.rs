@@ -32,7 +32,7 @@
 mod stored;
 
 use crate::error::{Error, Kind, Result};
-use crate::memory::{Room, filled, push};
+use crate::memory::{self, Room, filled, push};
 use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
 use crate::vocab::cuts::Cuts;
@@ -160,7 +160,7 @@ impl Rules {
         let mut rules = Self::with_bytes(tokens, columns.ids())?;
         rules.pairs = PairTable::with_capacity(merges.len())?;
         let merges = resolve(columns, merges)?;
-        rules.proper = rules.take_merges_in_turn(columns, &merges)?;
+        rules.proper = rules.take_merges_in_turn(columns, &merges)?.is_empty();
         if !rules.proper {
             rules.take_all_merges(columns, &merges)?;
         }
@@ -282,8 +282,32 @@ impl Rules {
         found
     }
 
-    /// Adds each merge that can happen when its turn comes; returns whether no other can.
-    fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> Result<bool> {
+    /// The merges that happen in turn, which are proper, and the tokens that others make, by index: of rules that are not proper.
+    ///
+    /// Time: that of looking up each cut of a token.
+    pub(super) fn in_turn(&self, columns: &Tokens) -> Result<(Self, Vec<u32>)> {
+        let tokens: Vec<&[u8]> = memory::collect((0..columns.ids().len()).map(|index| columns.bytes_at(index)))?;
+        let (mut merges, mut hashes, mut result) = (Vec::new(), Hashes::default(), Ok(()));
+        for (product, token) in (0..).zip(&tokens) {
+            columns.each_cut(token, &mut hashes, |_, left, right| {
+                let value = self.value(self.symbols[left as usize], self.symbols[right as usize]);
+                if value != NONE && result.is_ok() {
+                    result = push(&mut merges, (value, [left, right, product]));
+                }
+            });
+        }
+        result?;
+        merges.sort_unstable();
+        let merges: Vec<[u32; 3]> = memory::collect(merges.into_iter().map(|(_, merge)| merge))?;
+        let mut rules = Self::with_bytes(&tokens, columns.ids())?;
+        rules.pairs = PairTable::with_capacity(merges.len())?;
+        let others = rules.take_merges_in_turn(columns, &merges)?;
+        Ok((rules, others))
+    }
+
+    /// Adds each merge that can happen when its turn comes; returns the tokens that others make.
+    fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> Result<Vec<u32>> {
+        let mut others = Vec::new();
         // Merges whose turn came before a part was made, in a list for each token: the last one, and of each the one before.
         let mut last = filled(NONE, columns.ids().len())?;
         let mut waiting: Vec<(usize, u32)> = Vec::new();
@@ -300,7 +324,8 @@ impl Rules {
                 continue;
             }
             if self.pairs.get(l, r) != NONE {
-                return Ok(false);
+                push(&mut others, product)?;
+                continue;
             }
             if !meet(&self.pairs, &self.parts, l, r) {
                 continue;
@@ -314,18 +339,18 @@ impl Rules {
             let mut next = std::mem::replace(&mut last[product as usize], NONE);
             while next != NONE {
                 let (rank, before) = waiting[next as usize];
-                let [left, right, _] = merges[rank];
+                let [left, right, product] = merges[rank];
                 let unmade = [left, right].into_iter().find(|&side| self.symbols[side as usize] == NONE);
                 if let Some(unmade) = unmade {
                     waiting[next as usize].1 = last[unmade as usize];
                     last[unmade as usize] = next;
                 } else if self.symbols_that_fit([left, right]).is_some() {
-                    return Ok(false);
+                    push(&mut others, product)?;
                 }
                 next = before;
             }
         }
-        Ok(true)
+        Ok(others)
     }
 
     /// All merges in list order. Of a pair listed twice the later place counts, as in `tokenizers`.
