@@ -322,6 +322,9 @@ def test_of_one_model_a_difference_is_never_the_models() -> None:
     a, b = of_characters("? ▁ a", unk="?", normalizers=(mark,)), of_characters("? ▁ a", unk="?")
     (first,) = compare(a, b, ["a a"]).sources[0].firsts
     assert (first.stage, first.seen_a, first.seen_b) == ("normalizer", ("▁",), (" ",))
+    # The mark itself is the same token, although it stands for a space in one of them.
+    (first,) = compare(a, b, ["▁a a"]).sources[0].firsts
+    assert (first.stage, first.character, first.seen_a, first.seen_b) == ("normalizer", 2, ("▁",), (" ",))
     # A normalizer's change can be far from the differing tokens: the best path goes through a whole piece.
     tokens = ["a", "b", "x", "y", "ab", "bx"]
     scores = (-1.0, -1.0, -9.0, -1.0, -1.5, -1.5)

@@ -150,7 +150,9 @@ class SourceTally:
         a, b = encoded
         here, there = (slice(one.offsets[number], one.offsets[number + 1]) for one in encoded)
         mine, theirs = a.ids[here], b.ids[there]
-        unlike = mine != theirs if ids_only else self.keys.a[mine] != self.keys.b[theirs]
+        # Of equal models an id is one token, whatever each normalizer makes of a space.
+        by_id = ids_only or self.same_model
+        unlike = mine != theirs if by_id else self.keys.a[mine] != self.keys.b[theirs]
         end = int(a.ends[here][np.argmax(unlike)])
         before = a.ends[here][a.ends[here] < end]
         return int(before[-1]) if len(before) else base, end
