@@ -5,6 +5,7 @@
 //! two are merged. Of Llama 3's 128,000 tokens 82 are made out of turn.
 
 use crate::error::Result;
+use crate::interrupt;
 use crate::memory;
 use crate::trie::Trie;
 use crate::vocab::{Rules, Vocab};
@@ -30,10 +31,12 @@ impl InTurn {
             });
             nodes.any(|node| !others.ids_at(node).is_empty())
         };
-        let has_other = memory::collect((0..vocab.len()).map(|index| {
+        let mut has_other = memory::filled(false, vocab.len())?;
+        for (index, has_other) in has_other.iter_mut().enumerate() {
+            interrupt::check()?;
             let token = vocab.token_at(index);
-            (0..token.len()).any(|start| occurs(&token[start..]))
-        }))?;
+            *has_other = (0..token.len()).any(|start| occurs(&token[start..]));
+        }
         Ok(Self { rules, others, has_other })
     }
 

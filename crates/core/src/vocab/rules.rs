@@ -32,6 +32,7 @@
 mod stored;
 
 use crate::error::{Error, Kind, Result};
+use crate::interrupt;
 use crate::memory::{self, Room, filled, push};
 use crate::prefetch::prefetch;
 use crate::vocab::NO_ID;
@@ -289,6 +290,7 @@ impl Rules {
         let tokens: Vec<&[u8]> = memory::collect((0..columns.ids().len()).map(|index| columns.bytes_at(index)))?;
         let (mut merges, mut hashes, mut result) = (Vec::new(), Hashes::default(), Ok(()));
         for (product, token) in (0..).zip(&tokens) {
+            interrupt::check()?;
             columns.each_cut(token, &mut hashes, |_, left, right| {
                 let value = self.value(self.symbols[left as usize], self.symbols[right as usize]);
                 if value != NONE && result.is_ok() {
