@@ -112,3 +112,29 @@ def test_every_call_is_interrupted_at_random_moments() -> None:
     *calls, total = done.stdout.splitlines()
     assert len(calls) > 150, calls
     assert int(total.split()[0]) > len(calls) // 4, total
+
+
+WHERE_NUMPY_IS_FOUND = """
+import sys
+import numpy
+import bytepair as bp
+
+tok = bp.train({"low": 5}, vocab_size=258)
+
+def stop(frame, event, argument):
+    # As the handler of a signal can, wherever the main thread runs Python's code.
+    if frame.f_code.co_filename.endswith("_version.py"):
+        raise KeyboardInterrupt
+
+sys.setprofile(stop)
+ids = tok.encode_array("low")
+sys.setprofile(None)
+print(ids.tolist())
+"""
+
+
+def test_no_handler_runs_where_the_bindings_look_for_numpys_functions() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WHERE_NUMPY_IS_FOUND], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "[257]\n"), done.stderr

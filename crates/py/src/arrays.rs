@@ -1,6 +1,9 @@
 //! Rust's vectors as numpy's arrays, and ids from them.
 
+use std::thread;
+
 use bytepair_core::memory::{self, Room};
+use numpy::npyffi::is_numpy_2;
 use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -33,9 +36,23 @@ pub(crate) fn starts<'py>(py: Python<'py>, ends: &[usize]) -> PyResult<Bound<'py
 }
 
 /// Imports numpy by Python's own means, so that a failure is an exception: the bindings would panic.
+///
+/// They run Python's code again to find numpy's functions, and would panic where the handler of a signal raises in it. So another
+/// thread has them do it: handlers run in the main one alone.
 pub(crate) fn import_numpy(py: Python<'_>) -> PyResult<()> {
     static IMPORTED: PyOnceLock<()> = PyOnceLock::new();
-    IMPORTED.get_or_try_init(py, || py.import("numpy").map(|_| ())).copied()
+    let import = || {
+        py.import("numpy")?;
+        let look = || Python::attach(is_numpy_2);
+        py.detach(|| {
+            thread::scope(|scope| {
+                // Without a thread, the bindings look when they are used first.
+                drop(thread::Builder::new().spawn_scoped(scope, look).map(thread::ScopedJoinHandle::join));
+            });
+        });
+        Ok(())
+    };
+    IMPORTED.get_or_try_init(py, import).copied()
 }
 
 /// Whether an object may be an array. What has no `dtype` is none, and numpy is not imported for it.
