@@ -19,7 +19,7 @@ use crate::vocab::NONE;
 /// Bytes of the masks that are kept, of states and of tokens each.
 const MOST_BYTES: usize = 32 << 20;
 
-/// A mask takes as long as looking at each token alone: it is made once so many tokens were, in parts of all.
+/// A mask costs about what looking at every token alone does. It is made once one part in so many of that was spent.
 const PART_LOOKED_AT: usize = 16;
 
 /// Bit `id % 32` of word `id / 32`.

@@ -63,7 +63,7 @@ pub struct Canonical {
     made: Vec<bool>,
     /// The tokens that are not made by merging, if a piece that is a token is always that token.
     wholes: Option<Trie>,
-    /// What is proper of a vocabulary that is not.
+    /// The rules that are proper, and the rest, of a vocabulary that is not.
     in_turn: Option<InTurn>,
     partners: Partners,
     masks: Mutex<Masks>,

@@ -161,7 +161,7 @@ impl Rules {
         let mut rules = Self::with_bytes(tokens, columns.ids())?;
         rules.pairs = PairTable::with_capacity(merges.len())?;
         let merges = resolve(columns, merges)?;
-        rules.proper = rules.take_merges_in_turn(columns, &merges)?.is_empty();
+        rules.proper = rules.take_merges_in_turn(columns, &merges, 1)?.is_empty();
         if !rules.proper {
             rules.take_all_merges(columns, &merges)?;
         }
@@ -303,25 +303,28 @@ impl Rules {
         let merges: Vec<[u32; 3]> = memory::collect(merges.into_iter().map(|(_, merge)| merge))?;
         let mut rules = Self::with_bytes(&tokens, columns.ids())?;
         rules.pairs = PairTable::with_capacity(merges.len())?;
-        let others = rules.take_merges_in_turn(columns, &merges)?;
+        let others = rules.take_merges_in_turn(columns, &merges, usize::MAX)?;
         Ok((rules, others))
     }
 
-    /// Adds each merge that can happen when its turn comes; returns the tokens that others make.
-    fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]]) -> Result<Vec<u32>> {
+    /// Adds each merge that can happen when its turn comes; returns the tokens that others make, and ends behind so many.
+    fn take_merges_in_turn(&mut self, columns: &Tokens, merges: &[[u32; 3]], most: usize) -> Result<Vec<u32>> {
         let mut others = Vec::new();
         // Merges whose turn came before a part was made, in a list for each token: the last one, and of each the one before.
         let mut last = filled(NONE, columns.ids().len())?;
-        let mut waiting: Vec<(usize, u32)> = Vec::new();
+        let mut waiting: Vec<(u32, u32)> = Vec::new();
         self.parts.room(merges.len())?;
         for (rank, &[left, right, product]) in merges.iter().enumerate() {
+            if others.len() >= most {
+                break;
+            }
             if let Some(&[left, right, _]) = merges.get(rank + AHEAD) {
                 self.pairs.prepare(self.symbols[left as usize], self.symbols[right as usize]);
             }
             let (l, r) = (self.symbols[left as usize], self.symbols[right as usize]);
             if l == NONE || r == NONE {
                 let unmade = if l == NONE { left } else { right } as usize;
-                push(&mut waiting, (rank, last[unmade]))?;
+                push(&mut waiting, (rank as u32, last[unmade]))?;
                 last[unmade] = waiting.len() as u32 - 1;
                 continue;
             }
@@ -341,7 +344,7 @@ impl Rules {
             let mut next = std::mem::replace(&mut last[product as usize], NONE);
             while next != NONE {
                 let (rank, before) = waiting[next as usize];
-                let [left, right, product] = merges[rank];
+                let [left, right, product] = merges[rank as usize];
                 let unmade = [left, right].into_iter().find(|&side| self.symbols[side as usize] == NONE);
                 if let Some(unmade) = unmade {
                     waiting[next as usize].1 = last[unmade as usize];
