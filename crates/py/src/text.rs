@@ -66,7 +66,7 @@ impl<'a> Stored<'a> {
     pub(crate) fn of(text: &'a Bound<'_, PyString>) -> PyResult<Self> {
         // SAFETY: CPython stores each character in one unit of its own byte order, and never changes a `str` that is shared.
         Ok(match unsafe { text.data() }? {
-            PyStringData::Ucs1(ascii) if is_ascii(text, ascii)? => {
+            PyStringData::Ucs1(ascii) if is_ascii(text, ascii) => {
                 // SAFETY: it is ASCII, by its own bytes or by Python's flag, which it sets when it makes a `str`.
                 Self::Ascii(unsafe { std::str::from_utf8_unchecked(ascii) })
             }
@@ -88,13 +88,22 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Whether a `str` of units of one byte is ASCII. Python has a flag for that, which takes longer to ask for than to look at a few
-/// units.
-fn is_ascii(text: &Bound<'_, PyString>, units: &[u8]) -> PyResult<bool> {
-    if units.len() < UNITS_LOOKED_AT || !text.is_exact_instance_of::<PyString>() {
-        return Ok(units.is_ascii());
+/// Whether a `str` of units of one byte is ASCII.
+#[inline]
+fn is_ascii(text: &Bound<'_, PyString>, units: &[u8]) -> bool {
+    if units.len() < UNITS_LOOKED_AT { units.is_ascii() } else { is_long_ascii(text, units) }
+}
+
+/// Python has a flag for that, which takes longer to ask for than to look at a few units.
+#[cold]
+fn is_long_ascii(text: &Bound<'_, PyString>, units: &[u8]) -> bool {
+    let ask = || text.call_method0(intern!(text.py(), "isascii"))?.extract();
+    // A subclass may have a method of its own.
+    if text.is_exact_instance_of::<PyString>() {
+        ask().unwrap_or_else(|_: PyErr| units.is_ascii())
+    } else {
+        units.is_ascii()
     }
-    text.call_method0(intern!(text.py(), "isascii"))?.extract()
 }
 
 /// The UTF-8 of a `str` or of `bytes`, which the caller owns where they are stored in another form.
