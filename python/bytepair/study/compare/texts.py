@@ -150,7 +150,7 @@ class SourceTally:
         a, b = encoded
         here, there = (slice(one.offsets[number], one.offsets[number + 1]) for one in encoded)
         mine, theirs = a.ids[here], b.ids[there]
-        # Of equal models an id is one token, whatever each normalizer makes of a space.
+        # An id is one token in equal models, whatever each normalizer makes of a space.
         by_id = ids_only or self.same_model
         unlike = mine != theirs if by_id else self.keys.a[mine] != self.keys.b[theirs]
         end = int(a.ends[here][np.argmax(unlike)])
