@@ -30,7 +30,7 @@ _LETTERS = {
     "Aa.": " ",
     "日a": "早搀",
 }
-_SPLITS = ("none", "gpt2", "cl100k", "o200k", "llama3", r"ab*c|(?s:.)", r"a+|b(?!\S)|\s+(?!\S)|a?b+c|(?s:.)")
+_SPLITS = (*bp.SPLIT_PATTERNS, r"ab*c|(?s:.)", r"a+|b(?!\S)|\s+(?!\S)|a?b+c|(?s:.)")
 _MARGIN = 2
 """Characters that decide whether a beginning is one; ``a?b+c`` can need more, and then a longer text is looked for."""
 

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use super::masks::is_set;
+use super::masks::{is_set, put};
 use super::scans::{State, Way};
 use super::{Canonical, Reader};
 use crate::error::{Error, Result};
@@ -189,7 +189,7 @@ impl Reader<'_> {
             return ids.sort_unstable();
         }
         let mut mask = vec![0_u32; self.words()];
-        ids.drain(..).for_each(|id| mask[id as usize / 32] |= 1 << (id % 32));
+        ids.drain(..).for_each(|id| put(&mut mask, id, true));
         for (word, mut bits) in (0..).zip(mask) {
             while bits != 0 {
                 ids.push(word * 32 + bits.trailing_zeros());

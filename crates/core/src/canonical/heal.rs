@@ -1,5 +1,6 @@
 //! Healing: which ids at the end of a prompt a continuation may spell otherwise.
 
+use super::masks::put;
 use super::{Canonical, Stem};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Tokenizer;
@@ -52,7 +53,7 @@ impl Canonical {
             self.next_mask(tokenizer, &ids[..kept], &[])?
         } else {
             let mut mask = vec![0; tokenizer.vocab_size().div_ceil(32) as usize];
-            let mut set = |id: u32| mask[id as usize / 32] |= 1 << (id % 32);
+            let mut set = |id| put(&mut mask, id, true);
             match cover.head.get(kept) {
                 Some(&next) => set(next),
                 None => cover.stems.iter().flat_map(Stem::firsts).copied().for_each(set),

@@ -75,6 +75,12 @@ pub(super) fn is_set(mask: &[u32], id: u32) -> bool {
     mask[id as usize / 32] >> (id % 32) & 1 == 1
 }
 
+/// Sets the bit of an id, or clears it.
+pub(super) fn put(mask: &mut [u32], id: u32, is_set: bool) {
+    let word = &mut mask[id as usize / 32];
+    *word = *word & !(1 << (id % 32)) | u32::from(is_set) << (id % 32);
+}
+
 impl Reader<'_> {
     /// Adds the tokens that can follow a state to a mask.
     pub(super) fn add_mask(&mut self, state: &State, mask: &mut [u32]) -> Result<()> {
@@ -132,10 +138,7 @@ impl Reader<'_> {
         let mut after: [Vec<(u32, State)>; 2] = [Vec::new(), Vec::new()];
         let mut masks = [vec![0; self.words()], vec![0; self.words()]];
         let ids = self.vocab.ids();
-        let set = |mask: &mut [u32], index: u32| {
-            let id = ids[index as usize];
-            mask[id as usize / 32] |= 1 << (id % 32);
-        };
+        let set = |mask: &mut [u32], index: u32| put(mask, ids[index as usize], true);
         let mut scratch = state.clone();
         self.each_token(state, 0, &mut Way::default(), |index, read| {
             for (number, fits) in [true, false].into_iter().enumerate() {
@@ -173,16 +176,14 @@ impl Reader<'_> {
                 Some(row) if is_plain(index) => made[index as usize] && row[rules.symbol(index as usize) as usize],
                 _ => self.fits(last, index),
             };
-            mask[id as usize / 32] |= u32::from(fits) << (id % 32);
+            put(&mut mask, id, fits);
         }
         // Where one of the other tokens goes across, the row does not tell.
         let completions =
             in_turn.iter().flat_map(|in_turn| in_turn.completions(self.vocab, self.vocab.token_at(last as usize)));
         for node in completions.filter_map(|bytes| trie.find(bytes)) {
             for &index in trie.ids_under(node) {
-                let id = ids[index as usize];
-                mask[id as usize / 32] &= !(1 << (id % 32));
-                mask[id as usize / 32] |= u32::from(self.fits(last, index)) << (id % 32);
+                put(&mut mask, ids[index as usize], self.fits(last, index));
             }
         }
         Ok(mask.into())

@@ -38,7 +38,7 @@ pub use self::cover::{Cover, Stem};
 use self::fitting::Partners;
 pub use self::heal::Healing;
 use self::in_turn::InTurn;
-use self::masks::Masks;
+use self::masks::{Masks, put};
 use self::scans::{Beginning, Key, State, Token, Way, Ways, has_way};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
@@ -63,7 +63,7 @@ pub struct Canonical {
     made: Vec<bool>,
     /// The tokens that are not made by merging, if a piece that is a token is always that token.
     wholes: Option<Trie>,
-    /// The rules that are proper, and the rest, of a vocabulary that is not.
+    /// The merges in turn of a vocabulary that is not proper.
     in_turn: Option<InTurn>,
     partners: Partners,
     masks: Mutex<Masks>,
@@ -186,7 +186,7 @@ impl Canonical {
     pub fn next_mask(&self, tokenizer: &Tokenizer, ids: &[u32], prefix: &[u8]) -> Result<Vec<u32>> {
         let mut reader = self.reader(tokenizer)?;
         let mut mask = vec![0; tokenizer.vocab_size().div_ceil(32) as usize];
-        let set = |id: u32| mask[id as usize / 32] |= 1 << (id % 32);
+        let set = |id| put(&mut mask, id, true);
         let Some(state) = reader.state_after(tokenizer, ids)? else { return Ok(mask) };
         if !prefix.is_empty() {
             let cover = reader.cover_from(&state, prefix)?;
