@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+import unicodedata
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     import random
 
     from numpy.typing import NDArray
+
+    from bytepair.model.spec import NormalForm
 
 _LETTERS = {
     # What tokens are made of, and characters of texts besides, which no token has or which patterns tell apart.
@@ -30,6 +34,23 @@ _LETTERS = {
     "Aa.": " ",
     "日a": "早搀",
 }
+_MARKED = {
+    # Marks that compose, are sorted, or keep others from composing; starters that compose; what no form keeps.
+    "ae\u0301": "\u0323\u00e9",
+    "e\u0323\u0301": "\u0325\u1eb9",
+    "\u00e9 e": "\u0327\u0301",
+    "\u1100\u1161": "\u11a8\uac00",
+    "\u304b\u3099": "\u304ca",
+    "a\u212b": "\u00e5\u030a",
+    "=\ufb01 ": "\u0338f",
+}
+"""The same for tokenizers with a normal form."""
+
+_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+
+_FORM = 0.3
+"""The share of tokenizers with one."""
+
 _SPLITS = (*bp.SPLIT_PATTERNS, r"ab*c|(?s:.)", r"a+|b(?!\S)|\s+(?!\S)|a?b+c|(?s:.)")
 _MARGIN = 2
 """Characters that decide whether a beginning is one; ``a?b+c`` can need more, and then a longer text is looked for."""
@@ -46,19 +67,23 @@ _BEGINNINGS = 40
 
 def sweep_prompts(random: random.Random) -> None:
     """Masks, covers and healing are what the encodings of all short texts say."""
-    letters = random.choice(list(_LETTERS))
+    form = random.choice(_FORMS) if random.random() < _FORM else None
+    alphabets = _LETTERS if form is None else _MARKED
+    letters = random.choice(list(alphabets))
     split = random.choice(_SPLITS)
-    if random.random() < _MADE:
+    if form is None and random.random() < _MADE:
         letters = "ab"
         model = random_model(random)
         pattern = bp.SPLIT_PATTERNS.get(split, split)
         tok = bp.Tokenizer(bp.TokenizerSpec(model, split=() if split == "none" else (pattern,)))
     else:
         tok = trained(random, letters, split=split, special_tokens=random.choice([[], ["<e>"]]))
+        tok = bp.Tokenizer(tok.spec.replace(normalizers=(form,) if form else ()))
         model = tok.spec.byte_pair
-    characters = letters + _LETTERS[letters]
+    characters = letters + alphabets.get(letters, _LETTERS["ab"])
     shown = {id: token for token, id in zip(model.tokens, model.ids, strict=True) if len(token) > 1 or token in b"ab"}
-    with case(letters=letters, split=split, tokens=shown, merges=model.merges, ignore_merges=model.ignore_merges):
+    options = {"merges": model.merges, "ignore_merges": model.ignore_merges}
+    with case(letters=letters, split=split, form=form, tokens=shown, **options):
         Continued(tok, characters, 5 if len(characters) < 5 else 4).check(random)
 
 
@@ -73,9 +98,12 @@ class Continued:
 
     def __init__(self, tok: bp.Tokenizer, characters: str, longest: int) -> None:
         self.tok, self.characters = tok, characters
-        self.texts = list(canonical.texts(characters, longest))
+        self.form = next(iter(tok.spec.normalizers), None)
+        all_texts = list(canonical.texts(characters, longest))
+        self.texts = list(filter(self._is_formed, all_texts))
+        self.others = [text for text in all_texts if not self._is_formed(text)]
         self.found = canonical.beginnings(lambda text: tok.encode(text, special="text", added="text"), self.texts)
-        self.shorter = [text.encode() for text in canonical.texts(characters, longest - _MARGIN)]
+        self.shorter = [text.encode() for text in self.texts if len(text) <= longest - _MARGIN]
         self.cut = {text[:end] for text in self.shorter for end in range(len(text) + 1)}
         added = {token.id for token in tok.spec.added_tokens}
         model = tok.spec.byte_pair
@@ -93,6 +121,15 @@ class Continued:
             self._check_mask(ids)
         for text in random.sample(sorted(self.cut), min(len(self.cut), _BEGINNINGS)):
             self._check_cover(text)
+        if self.form is not None:
+            for other in random.sample(self.others, min(len(self.others), _BEGINNINGS)):
+                self._check_form(other)
+
+    def _formed(self, text: str) -> str:
+        return text if self.form is None else unicodedata.normalize(cast("NormalForm", self.form), text)
+
+    def _is_formed(self, text: str) -> bool:
+        return self._formed(text) == text
 
     def _spell(self, ids: tuple[int, ...]) -> bytes:
         return b"".join(map(self.tokens.__getitem__, ids))
@@ -101,9 +138,13 @@ class Continued:
         """Whether the encoding of some longer text begins with these ids."""
         spelled = self._spell(ids)
         begun = spelled.decode("utf-8", "ignore")
-        texts = (begun + more for more in canonical.texts(self.characters, _FURTHER))
+        firsts = [""] if begun.encode() == spelled else _characters(spelled[len(begun.encode()) :])
+        further = _FURTHER if len(firsts) == 1 else 1
+        texts = (begun + first + more for first in firsts for more in canonical.texts(self.characters, further))
         encoded = (
-            self.tok.encode(text, special="text", added="text") for text in texts if text.encode().startswith(spelled)
+            self.tok.encode(text, special="text", added="text")
+            for text in texts
+            if text.encode().startswith(spelled) and self._is_formed(text)
         )
         return any(tuple(found[: len(ids)]) == ids for found in encoded)
 
@@ -131,6 +172,10 @@ class Continued:
         for ids in list(expected)[:1]:
             self._check_healing(ids)
 
+    def _check_form(self, text: str) -> None:
+        """A text that lacks the form has the cover of its form."""
+        equal(f"form of {text!r}", list(self.tok.cover(text)), list(self.tok.cover(self._formed(text))))
+
     def _check_healing(self, ids: tuple[int, ...]) -> None:
         text = self._spell(ids)
         healing = self.tok.heal(ids)
@@ -144,6 +189,14 @@ class Continued:
             equal(f"mask for {ids}", got, possible)
         else:
             equal(f"mask for {ids}", got, ids_of(self.tok.next_mask(kept)))
+
+
+def _characters(start: bytes) -> list[str]:
+    """The characters that begin with some bytes, but not all of those with one byte of many."""
+    length = 2 if start < b"\xe0" else 3 if start < b"\xf0" else 4
+    rest = itertools.product(range(0x80, 0xC0), repeat=length - len(start))
+    found = (start + bytes(one) for one in itertools.islice(rest, 0, None, 7 if length - len(start) > 1 else 1))
+    return list(filter(None, (one.decode("utf-8", "ignore") for one in found)))
 
 
 def ids_of(mask: NDArray[np.uint32]) -> set[int]:

@@ -146,11 +146,38 @@ def test_the_trie_is_read_only_and_has_every_token(tok: bp.Tokenizer) -> None:
     assert trie.find(b"\xff\xff") is None
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@pytest.mark.parametrize("characters", ["ae\u0301\u0323\u00e9", "a\ufb01f\u212b\u030a"])
+def test_the_texts_behind_a_normal_form_are_those_that_have_it(form: str, characters: str) -> None:
+    trained = bp.train({"a\u0301": 3, "\u00e9": 2, "f\u0323a": 2}, vocab_size=262, split="qwen2")
+    tok = bp.Tokenizer(trained.spec.replace(normalizers=(form,)))
+    Continued(tok, characters, 4).check(random.Random(form))
+
+
+def test_a_mark_does_not_follow_the_letter_that_it_composes_with() -> None:
+    trained = bp.train({"ae\u0301": 2}, vocab_size=256, split="none")
+    tok = bp.Tokenizer(trained.spec.replace(normalizers=("NFC",)))
+    acute, overline = "\u0301".encode(), "\u0305".encode()
+    after = {letter: ids_of(tok.next_mask([*letter.encode(), acute[0]])) for letter in ("e", "q")}
+    assert acute[1] in after["q"]
+    assert acute[1] not in after["e"]
+    assert overline[1] in after["e"]
+    # U+F900 to U+F93F all become other characters.
+    assert 0xA4 not in ids_of(tok.next_mask([0xEF]))
+    assert 0xA4 in ids_of(trained.next_mask([0xEF]))
+    # A text in another form has the cover of its own; ids in another form begin no encoding.
+    assert list(tok.cover("e\u0301")) == list(tok.cover("\u00e9")) == [list("\u00e9".encode())]
+    assert not tok.next_mask("e\u0301".encode()).any()
+    with pytest.raises(bp.EncodeError, match="no encoding begins"):
+        tok.heal("e\u0301".encode())
+
+
 @pytest.mark.parametrize("call", ["next_mask", "cover", "heal"])
 def test_what_is_not_known_exactly_is_refused_by_name(call: str, tok: bp.Tokenizer) -> None:
     argument = "a" if call == "cover" else [97]
     for spec, name in [
-        (tok.spec.replace(normalizers=("NFC",)), "a normalizer"),
+        (tok.spec.replace(normalizers=("Lowercase",)), "a normalizer that is no normal form"),
+        (tok.spec.replace(normalizers=("NFD", "NFC")), "a normalizer that is no normal form, or several"),
         (tok.spec.replace(prefix_space=True), "a prefix space"),
         (tok.spec.replace(split=("[a-z]+", "[^a-z]+")), "several split patterns"),
         (tok.spec.replace(split=("(?<=a)b|(?s:.)",)), "no automaton"),

@@ -3,14 +3,16 @@
 //! Each text that begins with `text` has one shortest beginning of its encoding whose bytes begin with `text` as well: so the
 //! sequences of the cover are what a continuation of the text can begin with, and none begins with another.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::masks::{is_set, put};
 use super::scans::{State, Way};
-use super::{Canonical, Reader};
+use super::{Canonical, Reader, texts};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::memory::Room;
+use crate::normalize::Tail;
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Treat};
 use crate::vocab::NONE;
@@ -49,29 +51,51 @@ struct Node {
     id: u32,
 }
 
+/// The whole characters of a text that may end inside of one.
+fn beginning(text: &[u8]) -> Result<&str> {
+    match std::str::from_utf8(text) {
+        Ok(known) => Ok(known),
+        Err(error) if error.error_len().is_none() => {
+            Ok(std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default())
+        }
+        Err(error) => Err(Error::not_utf8(text, &error).remedy("pass the bytes of a text, cut anywhere")),
+    }
+}
+
 impl Canonical {
-    /// The cover of a text, which may end inside of a character.
+    /// The cover of a text, which may end inside of a character. Behind a normal form, that of the texts that have it and begin
+    /// with the form of this one.
     ///
     /// # Errors
     /// `Encode`, if no text begins with these bytes.
     ///
     /// Time: that of encoding the text up to its last seam, and of the ways to spell the rest.
     pub fn cover(&self, tokenizer: &Tokenizer, text: &[u8]) -> Result<Cover> {
-        let mut reader = self.reader(tokenizer)?;
-        let known = match std::str::from_utf8(text) {
-            Ok(known) => known,
-            Err(error) if error.error_len().is_none() => {
-                std::str::from_utf8(&text[..error.valid_up_to()]).unwrap_or_default()
+        let known = beginning(text)?;
+        match texts(tokenizer)?.form.map(|form| form.apply(known)) {
+            Some(Cow::Owned(formed)) => {
+                self.cover_formed(tokenizer, &[formed.as_bytes(), &text[known.len()..]].concat())
             }
-            Err(error) => return Err(Error::not_utf8(text, &error).remedy("pass the bytes of a text, cut anywhere")),
-        };
+            _ => self.cover_formed(tokenizer, text),
+        }
+    }
+
+    /// The cover of a text that has the normal form; no sequences if it has not.
+    pub(super) fn cover_formed(&self, tokenizer: &Tokenizer, text: &[u8]) -> Result<Cover> {
+        let mut reader = self.reader(tokenizer)?;
+        let known = beginning(text)?;
+        if reader.texts.form.is_some_and(|form| form.apply(known) != known) {
+            return Ok(Cover { head: Vec::new(), stems: Vec::new() });
+        }
         // At a seam the pieces of either side are those that it has by itself, whatever follows.
         let pattern = tokenizer.segmenter().patterns().first();
         let seam = pattern.and_then(|pattern| pattern.seams()?.last_inside(known)).unwrap_or(0);
         let mut head = Vec::new();
         let policy = Policy { special: Treat::Text, added: Treat::Text };
         tokenizer.encode(&known[..seam], policy, &mut head)?;
-        let mut stems = reader.cover_from(&State::new(reader.states), &text[seam..])?;
+        let mut state = State::new(reader.texts);
+        state.tail = reader.texts.form.map_or(Tail::default(), |form| form.tail(&known[..seam]));
+        let mut stems = reader.cover_from(&state, &text[seam..])?;
         stems.sort_by(|one, other| one.ids.cmp(&other.ids));
         // Ids that all of them begin with.
         let shared = stems.first().map_or(0, |first| {
@@ -110,7 +134,7 @@ impl Reader<'_> {
             let mut is_text = true;
             while end < rest.len() && is_text {
                 let Some(child) = trie.child(node, rest[end]) else { break };
-                is_text = read.read(self.states, &rest[end..=end]);
+                is_text = read.read(self.texts, &rest[end..=end]);
                 (node, end) = (child, end + 1);
                 for &index in trie.ids_at(node).iter().filter(|_| is_text && end < rest.len()) {
                     let mut after = read.clone();
@@ -164,7 +188,7 @@ impl Reader<'_> {
                 let fits = state.last == NONE || self.of.fits(self.vocab, state.last, index, &mut buffers);
                 after.copy(read);
                 if self.finish(&mut after, index, fits) {
-                    if after.may_stop(self.states) {
+                    if after.may_stop(self.texts.states) {
                         lasts.push(ids[index as usize]);
                     } else {
                         open.push((index, after.clone()));

@@ -38,7 +38,7 @@ impl Canonical {
             }
         }
         let ids = &ids[start..];
-        let mut cover = self.cover(tokenizer, &text)?;
+        let mut cover = self.cover_formed(tokenizer, &text)?;
         if let [stem] = &cover.stems[..]
             && let &[last] = &stem.lasts[..]
         {

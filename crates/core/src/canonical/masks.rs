@@ -102,7 +102,13 @@ impl Reader<'_> {
         if let Some(known) = open(&self.of.masks).of_states.made.get(&key) {
             return Ok(known.clone());
         }
-        let made = self.make_masks(state)?;
+        let made = match state.without_tail() {
+            Some(other) => {
+                let known = self.masks_of(&other)?;
+                self.change_masks(known, state)?
+            }
+            None => self.make_masks(state)?,
+        };
         open(&self.of.masks).of_states.keep(key, &made, size_of_val(&*made[0]) * 2);
         Ok(made)
     }
@@ -134,6 +140,23 @@ impl Reader<'_> {
         self.vocab.ids().last().map_or(0, |&last| last as usize / 32 + 1)
     }
 
+    /// The masks of a state from those of one whose text ends in no character that another could join.
+    fn change_masks(&mut self, masks: [Mask; 2], state: &State) -> Result<[Mask; 2]> {
+        let mut masks = masks.map(|mask| mask.to_vec());
+        for &index in &self.of.joining {
+            interrupt::check()?;
+            let id = self.vocab.ids()[index];
+            for (mask, fits) in masks.iter_mut().zip([true, false]) {
+                let mut after = state.clone();
+                let is_live = after.read(self.texts, self.vocab.token_at(index))
+                    && self.finish(&mut after, index as u32, fits)
+                    && self.is_live(&after)?;
+                put(mask, id, is_live);
+            }
+        }
+        Ok(masks.map(Into::into))
+    }
+
     fn make_masks(&mut self, state: &State) -> Result<[Mask; 2]> {
         let mut after: [Vec<(u32, State)>; 2] = [Vec::new(), Vec::new()];
         let mut masks = [vec![0; self.words()], vec![0; self.words()]];
@@ -144,7 +167,7 @@ impl Reader<'_> {
             for (number, fits) in [true, false].into_iter().enumerate() {
                 scratch.copy(read);
                 if self.finish(&mut scratch, index, fits) {
-                    if scratch.may_stop(self.states) {
+                    if scratch.may_stop(self.texts.states) {
                         set(&mut masks[number], index);
                     } else {
                         after[number].push((index, scratch.clone()));

@@ -39,11 +39,12 @@ use self::fitting::Partners;
 pub use self::heal::Healing;
 use self::in_turn::InTurn;
 use self::masks::{Masks, put};
-use self::scans::{Beginning, Key, State, Token, Way, Ways, has_way};
+use self::scans::{Beginning, Key, State, Texts, Token, Way, Ways, has_way};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
 use crate::memory;
 use crate::merge::{FitBuffers, fit};
+use crate::normalize::Normalizer;
 use crate::pipeline::Tokenizer;
 use crate::split::States;
 use crate::trie::Trie;
@@ -66,6 +67,8 @@ pub struct Canonical {
     /// The merges in turn of a vocabulary that is not proper.
     in_turn: Option<InTurn>,
     partners: Partners,
+    /// The tokens that may lack the normal form, or go on with what the text before them ends in.
+    joining: Vec<usize>,
     masks: Mutex<Masks>,
     /// Whether states after a last token are live, of those that a text cannot end in.
     answers: Mutex<FxHashMap<(Key, u32), bool>>,
@@ -79,7 +82,7 @@ pub struct Canonical {
 struct Reader<'a> {
     of: &'a Canonical,
     vocab: &'a Vocab,
-    states: States<'a>,
+    texts: Texts<'a>,
     buffers: FitBuffers,
 }
 
@@ -98,40 +101,44 @@ fn keep<K: Eq + Hash>(answers: &Mutex<FxHashMap<K, bool>>, question: K, answer: 
 }
 
 fn refused(what: &str) -> Error {
-    Error::new(Kind::Format, format!("no exact statement about canonical ids is known with {what}"))
-        .remedy("use a tokenizer whose tokens are bytes, with at most one split pattern and no normalizer")
+    Error::new(Kind::Format, format!("no exact statement about canonical ids is known with {what}")).remedy(
+        "use a tokenizer whose tokens are bytes, with at most one split pattern, and no normalizer but a normal form",
+    )
 }
 
-fn states(tokenizer: &Tokenizer) -> Result<States<'_>> {
+fn texts(tokenizer: &Tokenizer) -> Result<Texts<'_>> {
     let steps = tokenizer.segmenter().steps();
     if !tokenizer.is_byte_level() {
         return Err(refused("tokens that are spelled in characters"));
     }
-    if !steps.normalizers.is_empty() {
-        return Err(refused("a normalizer"));
-    }
+    let form = match &steps.normalizers[..] {
+        [] => None,
+        [form] if form.is_form() => Some(form),
+        _ => return Err(refused("a normalizer that is no normal form, or several")),
+    };
     if steps.prefix_space || !steps.pre_tokenizers.is_empty() {
         return Err(refused(if steps.prefix_space { "a prefix space" } else { "a pre-tokenizer" }));
     }
-    match &steps.patterns[..] {
-        [] => Ok(States::WHOLE),
+    let states = match &steps.patterns[..] {
+        [] => States::WHOLE,
         [pattern] => {
-            pattern.states().ok_or_else(|| refused("a split pattern that is no automaton over every character"))
+            pattern.states().ok_or_else(|| refused("a split pattern that is no automaton over every character"))?
         }
-        _ => Err(refused("several split patterns")),
-    }
+        _ => return Err(refused("several split patterns")),
+    };
+    Ok(Texts { states, form })
 }
 
 impl Canonical {
     /// Reads the vocabulary of a tokenizer.
     ///
     /// # Errors
-    /// `Format`, naming what an exact answer is not known for: tokens of characters, normalizers, a prefix space,
-    /// pre-tokenizers, several split patterns, or one that is not run by the automaton; `Limit`, if an id is too large for masks.
+    /// `Format`, naming what an exact answer is not known for: tokens of characters, normalizers other than one normal form, a
+    /// prefix space, pre-tokenizers, several split patterns, or one that is not run by the automaton; `Limit`, if an id is too large for masks.
     ///
     /// Time: that of sorting the tokens.
     pub fn new(tokenizer: &Tokenizer) -> Result<Self> {
-        states(tokenizer)?;
+        let Texts { form, .. } = texts(tokenizer)?;
         if tokenizer.vocab_size() > MOST_IDS {
             return Err(Error::new(
                 Kind::Limit,
@@ -159,13 +166,18 @@ impl Canonical {
         };
         let rules = in_turn.as_ref().map_or(vocab.rules(), |in_turn| &in_turn.rules);
         let partners = Partners::new(rules, vocab.len());
+        let joins = |form: &Normalizer, index: usize| {
+            let first = vocab.token_at(index).utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+            !first.is_some_and(|first| form.is_settled_by(first))
+        };
+        let joining = form.map_or(Vec::new(), |form| (0..vocab.len()).filter(|&index| joins(form, index)).collect());
         let (masks, answers, ways, classes) = (Mutex::default(), Mutex::default(), Mutex::default(), Mutex::default());
-        Ok(Self { trie, made, wholes, in_turn, partners, masks, answers, ways, classes })
+        Ok(Self { trie, made, wholes, in_turn, partners, joining, masks, answers, ways, classes })
     }
 
     fn reader<'a>(&'a self, tokenizer: &'a Tokenizer) -> Result<Reader<'a>> {
-        let states = states(tokenizer)?;
-        Ok(Reader { of: self, vocab: tokenizer.vocab(), states, buffers: FitBuffers::default() })
+        let texts = texts(tokenizer)?;
+        Ok(Reader { of: self, vocab: tokenizer.vocab(), texts, buffers: FitBuffers::default() })
     }
 
     /// Whether two tokens, by index, are the encoding of their bytes.
@@ -193,7 +205,7 @@ impl Canonical {
             cover.iter().flat_map(Stem::firsts).copied().for_each(set);
             return Ok(mask);
         }
-        if state.may_stop(reader.states) {
+        if state.may_stop(reader.texts.states) {
             let is_no_text = |id: &u32| reader.vocab.index_of_id(*id).is_none();
             tokenizer.added().iter().map(|token| token.id).filter(is_no_text).for_each(set);
         }
@@ -216,7 +228,7 @@ impl Reader<'_> {
     /// The state after some ids; None if no encoding begins so. Added tokens stand between texts, each of which is encoded by
     /// itself.
     fn state_after(&mut self, tokenizer: &Tokenizer, ids: &[u32]) -> Result<Option<State>> {
-        let mut state = State::new(self.states);
+        let mut state = State::new(self.texts);
         for (row, &id) in ids.iter().enumerate() {
             interrupt::check()?;
             if let Some(index) = self.vocab.index_of_id(id) {
@@ -224,10 +236,10 @@ impl Reader<'_> {
                     return Ok(None);
                 }
             } else if tokenizer.added().iter().any(|token| token.id == id) {
-                if !state.may_stop(self.states) {
+                if !state.may_stop(self.texts.states) {
                     return Ok(None);
                 }
-                state = State::new(self.states);
+                state = State::new(self.texts);
             } else if tokenizer.token_bytes(id).is_some() {
                 return Ok(None);
             } else {
@@ -245,7 +257,7 @@ impl Reader<'_> {
     /// Goes on with a token; returns false if no encoding begins so, as far as its own bytes tell.
     fn push(&mut self, state: &mut State, index: usize) -> bool {
         let fits = state.last == NONE || self.fits(state.last, index as u32);
-        state.read(self.states, self.vocab.token_at(index)) && self.finish(state, index as u32, fits)
+        state.read(self.texts, self.vocab.token_at(index)) && self.finish(state, index as u32, fits)
     }
 
     /// Ends the token that was read.
@@ -253,7 +265,7 @@ impl Reader<'_> {
         let is_made = self.of.made[index as usize];
         // A piece that is a token is that token if it is taken whole, or made.
         let token = Token { index, is_made, is_whole: is_made || self.vocab.takes_all_whole(), fits };
-        state.finish(self.states, self.vocab, self.of.wholes.as_ref(), token)
+        state.finish(self.texts.states, self.vocab, self.of.wholes.as_ref(), token)
     }
 
     /// Calls `found` with each token whose bytes can follow a state, and the state after them, which is not finished.
@@ -275,7 +287,7 @@ impl Reader<'_> {
                 depths.pop();
             }
             if node != from {
-                if !way.read(depths.len(), self.states, trie.bytes[node]) {
+                if !way.read(depths.len(), self.texts, trie.bytes[node]) {
                     node = trie.ends[node] as usize;
                     continue;
                 }
@@ -303,19 +315,19 @@ impl Reader<'_> {
         let classes = state.beginning().map(|bytes| {
             let known = open(&self.of.classes).get(&state.partial).cloned();
             known.unwrap_or_else(|| {
-                let classes: Arc<[u8]> = self.states.classes(bytes).into();
+                let classes: Arc<[u8]> = self.texts.states.classes(bytes).into();
                 open(&self.of.classes).insert(state.partial, classes.clone());
                 classes
             })
         });
-        let found = has_way(self.states, question.0.clone(), classes.as_deref());
+        let found = has_way(self.texts.states, question.0.clone(), classes.as_deref());
         keep(&self.of.ways, question, found);
         found
     }
 
     /// Whether the text may end in a state, or some token leads to a live one.
     fn is_live(&mut self, state: &State) -> Result<bool> {
-        if state.may_stop(self.states) {
+        if state.may_stop(self.texts.states) {
             return Ok(true);
         }
         if !self.has_way(state) {
@@ -336,7 +348,7 @@ impl Reader<'_> {
                 let mut after = after.clone();
                 let fits = state.last == NONE || self.of.fits(self.vocab, state.last, index, &mut buffers);
                 if self.finish(&mut after, index, fits) {
-                    if after.may_stop(self.states) {
+                    if after.may_stop(self.texts.states) {
                         live = true;
                         return Ok(ControlFlow::Break(()));
                     }

@@ -7,9 +7,18 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::normalize::{Normalizer, Tail};
 use crate::split::States;
 use crate::trie::Trie;
 use crate::vocab::{NONE, Vocab};
+
+/// Which texts there are, and their pieces.
+#[derive(Clone, Copy)]
+pub(super) struct Texts<'t> {
+    pub(super) states: States<'t>,
+    /// The normal form that they have.
+    pub(super) form: Option<&'t Normalizer>,
+}
 
 /// A token that was read.
 #[derive(Clone, Copy)]
@@ -57,6 +66,8 @@ pub(super) struct State {
     pub(super) last: u32,
     /// The bytes from the start of the first scan on whose bytes matter.
     text: Vec<u8>,
+    /// What the normal form of the text makes of it.
+    pub(super) tail: Tail,
 }
 
 /// A state without its last token.
@@ -66,14 +77,15 @@ pub(super) struct Key {
     fresh: bool,
     partial: Beginning,
     text: Vec<u8>,
+    tail: Tail,
 }
 
 impl State {
     /// The state before a text.
-    pub(super) fn new(states: States) -> Self {
-        let mut state =
-            Self { scans: Vec::new(), fresh: false, partial: [0; 4], length: 0, last: NONE, text: Vec::new() };
-        state.begin(states);
+    pub(super) fn new(texts: Texts) -> Self {
+        let (scans, text, tail) = (Vec::new(), Vec::new(), Tail::default());
+        let mut state = Self { scans, fresh: false, partial: [0; 4], length: 0, last: NONE, text, tail };
+        state.begin(texts.states);
         state
     }
 
@@ -89,11 +101,20 @@ impl State {
         self.scans.clone_from(&other.scans);
         self.text.clone_from(&other.text);
         (self.fresh, self.partial, self.length, self.last) = (other.fresh, other.partial, other.length, other.last);
+        self.tail = other.tail;
     }
 
     /// The texts that may follow, but for the last token.
     pub(super) fn key(&self) -> Key {
-        Key { scans: self.scans.clone(), fresh: self.fresh, partial: self.partial, text: self.text.clone() }
+        let Self { scans, fresh, partial, text, tail, .. } = self;
+        Key { scans: scans.clone(), fresh: *fresh, partial: *partial, text: text.clone(), tail: *tail }
+    }
+
+    /// The state whose text ends in nothing that a character could join, if this is another one. What follows either is the same
+    /// from a character on that joins nothing, unless one has begun.
+    pub(super) fn without_tail(&self) -> Option<Self> {
+        let is_other = self.length == 0 && self.tail != Tail::default();
+        is_other.then(|| Self { tail: Tail::default(), ..self.clone() })
     }
 
     /// Whether the text may end here.
@@ -129,17 +150,21 @@ impl State {
     }
 
     /// Reads bytes of a token; returns false if they are no text, or cross the end of a piece for certain.
-    pub(super) fn read(&mut self, states: States, bytes: &[u8]) -> bool {
-        bytes.iter().all(|&byte| self.read_byte(states, byte))
+    pub(super) fn read(&mut self, texts: Texts, bytes: &[u8]) -> bool {
+        bytes.iter().all(|&byte| self.read_byte(texts, byte))
     }
 
-    fn read_byte(&mut self, states: States, byte: u8) -> bool {
+    fn read_byte(&mut self, texts: Texts, byte: u8) -> bool {
         let length = usize::from(self.length);
         self.partial[length] = byte;
         let character = &self.partial[..=length];
         match std::str::from_utf8(character) {
-            Ok(_) => {
-                let lives = step(&mut self.scans, self.fresh, states, character);
+            Ok(text) => {
+                if let Some((form, next)) = texts.form.zip(text.chars().next()) {
+                    let Some(tail) = form.goes_on(self.tail, next) else { return false };
+                    self.tail = tail;
+                }
+                let lives = step(&mut self.scans, self.fresh, texts.states, character);
                 (self.fresh, self.length, self.partial) = (false, 0, [0; 4]);
                 lives
             }
@@ -317,14 +342,14 @@ impl Way {
     }
 
     /// Reads a byte behind the state at `depth - 1`; returns false if it is no text.
-    pub(super) fn read(&mut self, depth: usize, states: States, byte: u8) -> bool {
+    pub(super) fn read(&mut self, depth: usize, texts: Texts, byte: u8) -> bool {
         if self.states.len() == depth {
             self.states.push(self.states[depth - 1].clone());
         } else {
             let (before, after) = self.states.split_at_mut(depth);
             after[0].copy(&before[depth - 1]);
         }
-        self.states[depth].read_byte(states, byte)
+        self.states[depth].read_byte(texts, byte)
     }
 
     /// The state at a depth.

@@ -185,7 +185,7 @@ pub(super) fn edge(form: &Normalizer, edge: &Edge) -> Option<Edge> {
     beginning.edge(left)
 }
 
-fn composes(form: &Normalizer) -> bool {
+pub(super) fn composes(form: &Normalizer) -> bool {
     matches!(form, Normalizer::Nfc | Normalizer::Nfkc)
 }
 
