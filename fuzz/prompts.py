@@ -52,11 +52,23 @@ _FORM = 0.3
 """The share of tokenizers with one."""
 
 _SPLITS = (*bp.SPLIT_PATTERNS, r"ab*c|(?s:.)", r"a+|b(?!\S)|\s+(?!\S)|a?b+c|(?s:.)")
+_GAPS = (r"[ab]+", r"\p{N}", r"\p{L}{1,2}", r"ab|b(?!\S)", r"[.c]\p{L}+| ?\p{L}+|\s+(?!\S)|\s+")
+"""Patterns that leave text between matches."""
+
+_WALLS = (r"\p{N}{1,3}", r"[a1\u65e5]{1,2}", "b+", r"\s", r"[.\n]|b")
+"""Patterns that go before others: each ends its pieces by the next character."""
+
+_ROW = 0.3
+"""The share of tokenizers with patterns in a row."""
+
 _MARGIN = 2
 """Characters that decide whether a beginning is one; ``a?b+c`` can need more, and then a longer text is looked for."""
 
 _FURTHER = 5
 """Characters behind a beginning in that search."""
+
+_OTHERS = "abc1. "
+"""Characters that patterns tell apart, of which two suffice in that search."""
 
 _MADE = 0.4
 """The share of vocabularies that no training produces: merges out of turn, tokens that are only taken whole."""
@@ -70,7 +82,7 @@ def sweep_prompts(random: random.Random) -> None:
     form = random.choice(_FORMS) if random.random() < _FORM else None
     alphabets = _LETTERS if form is None else _MARKED
     letters = random.choice(list(alphabets))
-    split = random.choice(_SPLITS)
+    split = random.choice((*_SPLITS, *_GAPS))
     if form is None and random.random() < _MADE:
         letters = "ab"
         model = random_model(random)
@@ -80,10 +92,13 @@ def sweep_prompts(random: random.Random) -> None:
         tok = trained(random, letters, split=split, special_tokens=random.choice([[], ["<e>"]]))
         tok = bp.Tokenizer(tok.spec.replace(normalizers=(form,) if form else ()))
         model = tok.spec.byte_pair
+    if random.random() < _ROW:
+        walls = random.choices(_WALLS, k=random.randint(1, 3))
+        tok = bp.Tokenizer(tok.spec.replace(split=(*walls, *tok.spec.split)))
     characters = letters + alphabets.get(letters, _LETTERS["ab"])
     shown = {id: token for token, id in zip(model.tokens, model.ids, strict=True) if len(token) > 1 or token in b"ab"}
-    options = {"merges": model.merges, "ignore_merges": model.ignore_merges}
-    with case(letters=letters, split=split, form=form, tokens=shown, **options):
+    options = {"split": tok.spec.split, "merges": model.merges, "ignore_merges": model.ignore_merges}
+    with case(letters=letters, form=form, tokens=shown, **options):
         Continued(tok, characters, 5 if len(characters) < 5 else 4).check(random)
 
 
@@ -139,8 +154,9 @@ class Continued:
         spelled = self._spell(ids)
         begun = spelled.decode("utf-8", "ignore")
         firsts = [""] if begun.encode() == spelled else _characters(spelled[len(begun.encode()) :])
-        further = _FURTHER if len(firsts) == 1 else 1
-        texts = (begun + first + more for first in firsts for more in canonical.texts(self.characters, further))
+        more_characters = "".join(dict.fromkeys(self.characters + _OTHERS))
+        ends = itertools.chain(canonical.texts(more_characters, 2), canonical.texts(self.characters, _FURTHER))
+        texts = (begun + first + end for end in ends for first in firsts)
         encoded = (
             self.tok.encode(text, special="text", added="text")
             for text in texts

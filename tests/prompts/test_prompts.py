@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import random
 import threading
 from pathlib import Path
@@ -146,6 +147,27 @@ def test_the_trie_is_read_only_and_has_every_token(tok: bp.Tokenizer) -> None:
     assert trie.find(b"\xff\xff") is None
 
 
+# As of DeepSeek: digits, then Han and kana, then words; text between matches is a piece.
+DEEPSEEK = (
+    r"\p{N}{1,3}",
+    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    r"[!-/:-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+)
+
+
+@pytest.mark.parametrize("characters", ["a1 ", "a\x001", "\u65e5a.", "\u30fb\u3042\u3040", "1 \n\u0301"])
+def test_patterns_in_a_row_split_at_walls(characters: str) -> None:
+    counts = {"12": 3, "1a": 2, "\x00a": 2, "  ": 2, "\u65e5a": 1}
+    tok = bp.train(counts, vocab_size=260, split="none")
+    Continued(bp.Tokenizer(tok.spec.replace(split=DEEPSEEK)), characters, 5).check(random.Random(characters))
+
+
+@pytest.mark.parametrize("pattern", [r"b(?!\S)", r"[a.]+", "ab|ba"])
+def test_text_between_matches_is_a_piece(pattern: str) -> None:
+    tok = bp.train({"ab": 3, "bb": 2, "aab": 2}, vocab_size=258, split="none")
+    Continued(bp.Tokenizer(tok.spec.replace(split=(pattern,))), "ab. ", 5).check(random.Random(pattern))
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 @pytest.mark.parametrize("characters", ["ae\u0301\u0323\u00e9", "a\ufb01f\u212b\u030a"])
 def test_the_texts_behind_a_normal_form_are_those_that_have_it(form: str, characters: str) -> None:
@@ -179,7 +201,8 @@ def test_what_is_not_known_exactly_is_refused_by_name(call: str, tok: bp.Tokeniz
         (tok.spec.replace(normalizers=("Lowercase",)), "a normalizer that is no normal form"),
         (tok.spec.replace(normalizers=("NFD", "NFC")), "a normalizer that is no normal form, or several"),
         (tok.spec.replace(prefix_space=True), "a prefix space"),
-        (tok.spec.replace(split=("[a-z]+", "[^a-z]+")), "several split patterns"),
+        (tok.spec.replace(split=(r"\s+(?!\S)|\S+", "a+")), "several split patterns, of which one before the last ends"),
+        (tok.spec.replace(split=tuple("abcde")), "so many split patterns"),
         (tok.spec.replace(split=("(?<=a)b|(?s:.)",)), "no automaton"),
     ]:
         with pytest.raises(bp.FormatError, match=name):
@@ -229,11 +252,19 @@ def test_threads_share_what_is_kept(tok: bp.Tokenizer) -> None:
 
 
 @pytest.mark.data
-def test_o200k_step_by_step(data: Path) -> None:
-    tok = bp.Tokenizer.from_file(data / "vocabs" / "openai" / "o200k_base.tiktoken", special_tokens={})
+@pytest.mark.parametrize(
+    "name",
+    ["openai/o200k_base.tiktoken", "qwen2/tokenizer.json.xz", "deepseek/tokenizer.json.xz", "gpt-neox/tokenizer.json"],
+)
+def test_published_tokenizers_step_by_step(name: str, data: Path, tmp_path: Path) -> None:
+    path = data / "vocabs" / name
+    if path.suffix == ".xz":
+        path = tmp_path / "tokenizer.json"
+        path.write_bytes(lzma.decompress((data / "vocabs" / name).read_bytes()))
+    tok = bp.Tokenizer.from_file(path)
     text = (data / "corpora" / "mixed_1mb.txt").read_text("utf-8")
     for start in (0, 300_000, 600_000):
-        ids = tok.encode(text[start : start + 400])
+        ids = tok.encode(text[start : start + 400], special="text", added="text")
         for end in range(0, len(ids), 7):
             mask = tok.next_mask(ids[:end])
             assert mask[ids[end] // 32] >> ids[end] % 32 & 1

@@ -12,7 +12,6 @@ use super::{Canonical, Reader, texts};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::memory::Room;
-use crate::normalize::Tail;
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Treat};
 use crate::vocab::NONE;
@@ -88,14 +87,11 @@ impl Canonical {
             return Ok(Cover { head: Vec::new(), stems: Vec::new() });
         }
         // At a seam the pieces of either side are those that it has by itself, whatever follows.
-        let pattern = tokenizer.segmenter().patterns().first();
-        let seam = pattern.and_then(|pattern| pattern.seams()?.last_inside(known)).unwrap_or(0);
+        let seam = reader.texts.states.last_seam(known);
         let mut head = Vec::new();
         let policy = Policy { special: Treat::Text, added: Treat::Text };
         tokenizer.encode(&known[..seam], policy, &mut head)?;
-        let mut state = State::new(reader.texts);
-        state.tail = reader.texts.form.map_or(Tail::default(), |form| form.tail(&known[..seam]));
-        let mut stems = reader.cover_from(&state, &text[seam..])?;
+        let mut stems = reader.cover_from(&State::behind(reader.texts, &known[..seam]), &text[seam..])?;
         stems.sort_by(|one, other| one.ids.cmp(&other.ids));
         // Ids that all of them begin with.
         let shared = stems.first().map_or(0, |first| {

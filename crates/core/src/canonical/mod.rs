@@ -46,7 +46,7 @@ use crate::memory;
 use crate::merge::{FitBuffers, fit};
 use crate::normalize::Normalizer;
 use crate::pipeline::Tokenizer;
-use crate::split::States;
+use crate::split::{States, Symbol};
 use crate::trie::Trie;
 use crate::vocab::{NONE, Vocab};
 
@@ -74,8 +74,9 @@ pub struct Canonical {
     answers: Mutex<FxHashMap<(Key, u32), bool>>,
     /// Whether some text can follow, whatever its tokens; and the bytes of the character that is not whole.
     ways: Mutex<FxHashMap<(Ways, Beginning), bool>>,
-    /// The classes of the characters with a beginning.
-    classes: Mutex<FxHashMap<Beginning, Arc<[u8]>>>,
+    symbols: Vec<Symbol>,
+    /// The symbols of the characters with a beginning.
+    beginnings: Mutex<FxHashMap<Beginning, Arc<[Symbol]>>>,
 }
 
 /// The inputs of a call: the tokenizer's parts, and buffers.
@@ -101,9 +102,8 @@ fn keep<K: Eq + Hash>(answers: &Mutex<FxHashMap<K, bool>>, question: K, answer: 
 }
 
 fn refused(what: &str) -> Error {
-    Error::new(Kind::Format, format!("no exact statement about canonical ids is known with {what}")).remedy(
-        "use a tokenizer whose tokens are bytes, with at most one split pattern, and no normalizer but a normal form",
-    )
+    Error::new(Kind::Format, format!("no exact statement about canonical ids is known with {what}"))
+        .remedy("use a tokenizer whose tokens are bytes, without normalizers but for one normal form")
 }
 
 fn texts(tokenizer: &Tokenizer) -> Result<Texts<'_>> {
@@ -119,13 +119,7 @@ fn texts(tokenizer: &Tokenizer) -> Result<Texts<'_>> {
     if steps.prefix_space || !steps.pre_tokenizers.is_empty() {
         return Err(refused(if steps.prefix_space { "a prefix space" } else { "a pre-tokenizer" }));
     }
-    let states = match &steps.patterns[..] {
-        [] => States::WHOLE,
-        [pattern] => {
-            pattern.states().ok_or_else(|| refused("a split pattern that is no automaton over every character"))?
-        }
-        _ => return Err(refused("several split patterns")),
-    };
+    let states = States::of(&steps.patterns).map_err(refused)?;
     Ok(Texts { states, form })
 }
 
@@ -134,11 +128,12 @@ impl Canonical {
     ///
     /// # Errors
     /// `Format`, naming what an exact answer is not known for: tokens of characters, normalizers other than one normal form, a
-    /// prefix space, pre-tokenizers, several split patterns, or one that is not run by the automaton; `Limit`, if an id is too large for masks.
+    /// prefix space, pre-tokenizers, a split pattern that is not run by the automaton, or several, one of which before the last
+    /// looks ahead; `Limit`, if an id is too large for masks.
     ///
     /// Time: that of sorting the tokens.
     pub fn new(tokenizer: &Tokenizer) -> Result<Self> {
-        let Texts { form, .. } = texts(tokenizer)?;
+        let Texts { states, form } = texts(tokenizer)?;
         if tokenizer.vocab_size() > MOST_IDS {
             return Err(Error::new(
                 Kind::Limit,
@@ -171,8 +166,10 @@ impl Canonical {
             !first.is_some_and(|first| form.is_settled_by(first))
         };
         let joining = form.map_or(Vec::new(), |form| (0..vocab.len()).filter(|&index| joins(form, index)).collect());
-        let (masks, answers, ways, classes) = (Mutex::default(), Mutex::default(), Mutex::default(), Mutex::default());
-        Ok(Self { trie, made, wholes, in_turn, partners, joining, masks, answers, ways, classes })
+        let symbols = states.symbols();
+        let (masks, answers, ways, beginnings) =
+            (Mutex::default(), Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self { trie, made, wholes, in_turn, partners, joining, masks, answers, ways, symbols, beginnings })
     }
 
     fn reader<'a>(&'a self, tokenizer: &'a Tokenizer) -> Result<Reader<'a>> {
@@ -312,15 +309,15 @@ impl Reader<'_> {
         if let Some(&known) = open(&self.of.ways).get(&question) {
             return known;
         }
-        let classes = state.beginning().map(|bytes| {
-            let known = open(&self.of.classes).get(&state.partial).cloned();
+        let begun = state.beginning().map(|bytes| {
+            let known = open(&self.of.beginnings).get(&state.partial).cloned();
             known.unwrap_or_else(|| {
-                let classes: Arc<[u8]> = self.texts.states.classes(bytes).into();
-                open(&self.of.classes).insert(state.partial, classes.clone());
-                classes
+                let symbols: Arc<[Symbol]> = self.texts.states.beginning_with(bytes).into();
+                open(&self.of.beginnings).insert(state.partial, symbols.clone());
+                symbols
             })
         });
-        let found = has_way(self.texts.states, question.0.clone(), classes.as_deref());
+        let found = has_way(self.texts.states, question.0.clone(), &self.of.symbols, begun.as_deref());
         keep(&self.of.ways, question, found);
         found
     }

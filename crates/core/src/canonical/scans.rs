@@ -8,7 +8,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::normalize::{Normalizer, Tail};
-use crate::split::States;
+use crate::split::{States, Symbol, Walls};
 use crate::trie::Trie;
 use crate::vocab::{NONE, Vocab};
 
@@ -68,6 +68,7 @@ pub(super) struct State {
     text: Vec<u8>,
     /// What the normal form of the text makes of it.
     pub(super) tail: Tail,
+    walls: Walls,
 }
 
 /// A state without its last token.
@@ -78,14 +79,26 @@ pub(super) struct Key {
     partial: Beginning,
     text: Vec<u8>,
     tail: Tail,
+    walls: Walls,
 }
 
 impl State {
     /// The state before a text.
     pub(super) fn new(texts: Texts) -> Self {
-        let (scans, text, tail) = (Vec::new(), Vec::new(), Tail::default());
-        let mut state = Self { scans, fresh: false, partial: [0; 4], length: 0, last: NONE, text, tail };
+        let (scans, text, tail, walls) = (Vec::new(), Vec::new(), Tail::default(), texts.states.first_walls());
+        let mut state = Self { scans, fresh: false, partial: [0; 4], length: 0, last: NONE, text, tail, walls };
         state.begin(texts.states);
+        state
+    }
+
+    /// The state at a seam behind a text.
+    pub(super) fn behind(texts: Texts, text: &str) -> Self {
+        let mut state = Self::new(texts);
+        state.tail = texts.form.map_or(state.tail, |form| form.tail(text));
+        if texts.states.has_walls() {
+            let walls = |walls, next: char| texts.states.after_walls(walls, next.encode_utf8(&mut [0; 4]).as_bytes()).0;
+            state.walls = text.chars().fold(state.walls, walls);
+        }
         state
     }
 
@@ -101,13 +114,13 @@ impl State {
         self.scans.clone_from(&other.scans);
         self.text.clone_from(&other.text);
         (self.fresh, self.partial, self.length, self.last) = (other.fresh, other.partial, other.length, other.last);
-        self.tail = other.tail;
+        (self.tail, self.walls) = (other.tail, other.walls);
     }
 
     /// The texts that may follow, but for the last token.
     pub(super) fn key(&self) -> Key {
-        let Self { scans, fresh, partial, text, tail, .. } = self;
-        Key { scans: scans.clone(), fresh: *fresh, partial: *partial, text: text.clone(), tail: *tail }
+        let Self { scans, fresh, partial, text, tail, walls, .. } = self;
+        Key { scans: scans.clone(), fresh: *fresh, partial: *partial, text: text.clone(), tail: *tail, walls: *walls }
     }
 
     /// The state whose text ends in nothing that a character could join, if this is another one. What follows either is the same
@@ -136,7 +149,7 @@ impl State {
 
     /// The facts that decide whether any text can follow, whatever its tokens.
     pub(super) fn ways(&self) -> Ways {
-        self.scans.iter().map(|scan| (scan.state, scan.open, scan.closes, scan.falls)).collect()
+        (self.walls, self.scans.iter().map(|scan| (scan.state, scan.open, scan.closes, scan.falls)).collect())
     }
 
     /// The bytes of a character that is not whole.
@@ -164,7 +177,9 @@ impl State {
                     let Some(tail) = form.goes_on(self.tail, next) else { return false };
                     self.tail = tail;
                 }
-                let lives = step(&mut self.scans, self.fresh, texts.states, character);
+                let (walls, is_wall) = texts.states.after_walls(self.walls, character);
+                self.walls = walls;
+                let lives = step(&mut self.scans, self.fresh, texts.states, character, is_wall);
                 (self.fresh, self.length, self.partial) = (false, 0, [0; 4]);
                 lives
             }
@@ -249,25 +264,26 @@ impl State {
     }
 }
 
-/// The state of each scan, whether it is open, whether it may end at the end of the last whole character, and whether the next
-/// one counts if it ends at its last match.
-pub(super) type Ways = Vec<(u16, bool, bool, bool)>;
+/// The states of the patterns before the last one; and of each scan the state, whether it is open, whether it may end at the end
+/// of the last whole character, and whether the next one counts if it ends at its last match.
+pub(super) type Ways = (Walls, Vec<(u16, bool, bool, bool)>);
 
-/// Whether some characters let a scan that is open decide, all tokens being allowed: without that nothing can follow. The first
-/// of them is of one of these classes, if any are given.
-pub(super) fn has_way(states: States, ways: Ways, classes: Option<&[u8]>) -> bool {
-    let all: Vec<u8> = (0..states.symbols()).map(|symbol| symbol as u8).collect();
-    let mut symbols = classes.unwrap_or(&all);
+/// Whether some symbols let a scan that is open decide, all tokens being allowed: without that nothing can follow. The first
+/// of them is one of `begun`, if that is given.
+pub(super) fn has_way(states: States, ways: Ways, all: &[Symbol], begun: Option<&[Symbol]>) -> bool {
+    let mut symbols = begun.unwrap_or(all);
     let mut seen = FxHashSet::default();
     let mut pending = vec![ways];
-    while let Some(ways) = pending.pop() {
-        if ways.first().is_some_and(|&(_, open, _, _)| open) {
+    while let Some((walls, scans)) = pending.pop() {
+        if scans.first().is_some_and(|&(_, open, _, _)| open) {
             return true;
         }
         for &symbol in symbols {
+            let (walls, is_wall) = states.walls_after(walls, symbol);
             let mut after = Vec::new();
-            for &(state, open, closes, falls) in &ways {
-                let (next, matched) = states.after_symbol(state, usize::from(symbol));
+            for &(state, open, closes, falls) in &scans {
+                let (next, matched) =
+                    if is_wall { (None, states.matches_at_end(state)) } else { states.after_symbol(state, symbol) };
                 let goes_on = if matched { closes } else { falls };
                 match next {
                     // Behind more tokens, which may be any, a scan that is open may end.
@@ -276,32 +292,36 @@ pub(super) fn has_way(states: States, ways: Ways, classes: Option<&[u8]>) -> boo
                     None if goes_on && matched && after.is_empty() => return true,
                     None => {}
                 }
-                if matched && closes {
-                    // The piece that begins here may be any.
-                    after.push((states.start(), true, true, false));
+                if let Some(next) = states.after_symbol(states.start(), symbol).0.filter(|_| matched && closes) {
+                    // The tokens of the piece that begins here may be any.
+                    after.push((next, true, true, false));
                 }
                 if matched || !goes_on {
                     break;
                 }
             }
-            if !after.is_empty() && seen.insert(after.clone()) {
+            let after = (walls, after);
+            if !after.1.is_empty() && seen.insert(after.clone()) {
                 pending.push(after);
             }
         }
-        symbols = &all;
+        symbols = all;
     }
     false
 }
 
-/// Goes on by a whole character; returns false if no way is left. Closes and fresh scans are those of the place before it.
-fn step(scans: &mut Vec<Scan>, fresh: bool, states: States, character: &[u8]) -> bool {
+/// Goes on by a whole character; returns false if no way is left. Closes and fresh scans are those of the place before it. A wall
+/// there ends all scans but the fresh one, as the end of the text would.
+fn step(scans: &mut Vec<Scan>, fresh: bool, states: States, character: &[u8], is_wall: bool) -> bool {
     let next_piece = scans.last().copied().filter(|_| fresh);
     let count = scans.len() - usize::from(fresh);
     let (mut kept, mut joined) = (0, count == 0);
     let mut lives = true;
     for number in 0..count {
         let Scan { closes, falls, .. } = scans[number];
-        let (next, matched) = states.after(scans[number].state, character);
+        let state = scans[number].state;
+        let (next, matched) =
+            if is_wall { (None, states.matches_at_end(state)) } else { states.after(state, character) };
         let goes_on = if matched { closes } else { falls };
         if let Some(state) = next {
             scans[kept] = Scan { state, falls: goes_on, closes: false, ..scans[number] };

@@ -162,6 +162,19 @@ impl Automaton {
         (usize::from(next & !MATCH) / symbols, next & MATCH != 0)
     }
 
+    /// The automaton of the same classes with other transitions: by state and symbol, what [`Automaton::go`] returns. None if there
+    /// are too many.
+    pub(super) fn with_transitions(&self, transitions: &[(usize, bool)]) -> Option<Self> {
+        let symbols = self.symbols();
+        let row = |&(state, matched): &(usize, bool)| {
+            let row = u16::try_from(state * symbols).ok().filter(|&row| row < MATCH)?;
+            Some(row | if matched { MATCH } else { 0 })
+        };
+        let next = transitions.iter().map(row).collect::<Option<_>>()?;
+        let (classes, may_start) = (self.classes.clone(), Box::new([true; 256]));
+        Some(Self { classes, next, start: self.start, end_of_text: self.end_of_text, may_start })
+    }
+
     /// The class of the character that starts at `at`; None at the end of the text.
     #[inline]
     pub(super) fn class(&self, text: &[u8], at: usize) -> Option<u8> {

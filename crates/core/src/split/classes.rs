@@ -21,6 +21,7 @@ const CODE_POINTS: usize = 0x11_0000;
 const MOST_CLASSES: usize = 250;
 
 /// The class of each character.
+#[derive(Clone)]
 pub(super) struct Classes {
     /// The classes of characters of up to three bytes, by code point.
     plane: Box<[u8; PLANE]>,

@@ -12,6 +12,7 @@ mod classes;
 mod ends;
 mod family;
 mod fill;
+mod gaps;
 mod growing;
 mod kinds;
 pub(crate) mod marked_words;
@@ -49,7 +50,7 @@ use self::neon as wide;
 pub use self::scan::Pieces;
 pub(crate) use self::scan::Scan;
 pub(crate) use self::seams::Seams;
-pub(crate) use self::states::States;
+pub(crate) use self::states::{States, Symbol, Walls};
 #[cfg(target_arch = "x86_64")]
 use self::x86 as wide;
 use crate::error::{Error, Kind, Result};
@@ -82,6 +83,8 @@ pub struct Pattern {
     seams: OnceLock<SeamTable>,
     /// Computed on first use.
     neighbours: OnceLock<NeighbourTable>,
+    /// The automaton that matches the text between matches as well, computed on first use; None if there is none.
+    tiling: OnceLock<Option<Box<(Automaton, SeamTable)>>>,
 }
 
 enum Engine {
@@ -128,7 +131,8 @@ impl Pattern {
                     .remedy("check the pattern, or name one: gpt2, cl100k, o200k, llama3, qwen2, none")
             })?)
         };
-        Ok(Self { text: text.to_owned(), engine, seams: OnceLock::new(), neighbours: OnceLock::new() })
+        let (seams, neighbours, tiling) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { text: text.to_owned(), engine, seams, neighbours, tiling })
     }
 
     /// The source of the pattern.

@@ -15,9 +15,10 @@ use super::automaton::{Automaton, SeamTable};
 use super::{Engine, Pattern};
 
 /// The seams of a pattern.
+#[derive(Clone, Copy)]
 pub(crate) struct Seams<'p> {
-    automaton: &'p Automaton,
-    table: &'p SeamTable,
+    pub(super) automaton: &'p Automaton,
+    pub(super) table: &'p SeamTable,
 }
 
 impl Pattern {
