@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 import bytepair as bp
+from bytepair.model.models import Characters
 from bytepair.reference import canonical
 from fuzz.case import case, equal, trained
 from fuzz.models import random_model
@@ -73,33 +74,79 @@ _OTHERS = "abc1. "
 _MADE = 0.4
 """The share of vocabularies that no training produces: merges out of turn, tokens that are only taken whole."""
 
+_CHARACTERS = 0.3
+"""The share of models of characters."""
+
 _BEGINNINGS = 40
 """Beginnings of which a case looks at the masks."""
 
 
+_SPELLED = {"ab ": "c", "a\u00e9 ": "\u00e3", "\u65e5 a": "\u65e9", "a ": "b\u00e9"}
+"""The letters of models of characters: some of the first ones are tokens, of the others bytes are."""
+
+_SPACES = '{"type": "Replace", "content": "\u2581", "pattern": {"String": " "}}'
+_FRONT = '{"type": "Prepend", "prepend": "\u2581"}'
+_AT_SPACES = '{"type": "Split", "behavior": "MergedWithPrevious", "invert": false, "pattern": {"String": " "}}'
+_METASPACE = '{"type": "Metaspace", "prepend_scheme": "%s", "replacement": "\u2581", "split": false}'
+_STAGES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    ((_FRONT, _SPACES), ()),
+    ((_SPACES, _FRONT), ()),
+    ((_SPACES,), ()),
+    ((_SPACES,), (_AT_SPACES,)),
+    *(((), (_METASPACE % scheme,)) for scheme in ("first", "always", "never")),
+)
+"""Normalizers and pre-tokenizers that put marks in the place of spaces."""
+
+
 def sweep_prompts(random: random.Random) -> None:
     """Masks, covers and healing are what the encodings of all short texts say."""
+    if random.random() < _CHARACTERS:
+        letters = random.choice(list(_SPELLED))
+        Continued(of_characters(random, letters), letters + _SPELLED[letters], 5).check(random)
+        return
     form = random.choice(_FORMS) if random.random() < _FORM else None
     alphabets = _LETTERS if form is None else _MARKED
     letters = random.choice(list(alphabets))
     split = random.choice((*_SPLITS, *_GAPS))
     if form is None and random.random() < _MADE:
         letters = "ab"
-        model = random_model(random)
         pattern = bp.SPLIT_PATTERNS.get(split, split)
-        tok = bp.Tokenizer(bp.TokenizerSpec(model, split=() if split == "none" else (pattern,)))
+        tok = bp.Tokenizer(bp.TokenizerSpec(random_model(random), split=() if split == "none" else (pattern,)))
     else:
         tok = trained(random, letters, split=split, special_tokens=random.choice([[], ["<e>"]]))
         tok = bp.Tokenizer(tok.spec.replace(normalizers=(form,) if form else ()))
-        model = tok.spec.byte_pair
     if random.random() < _ROW:
         walls = random.choices(_WALLS, k=random.randint(1, 3))
         tok = bp.Tokenizer(tok.spec.replace(split=(*walls, *tok.spec.split)))
     characters = letters + alphabets.get(letters, _LETTERS["ab"])
-    shown = {id: token for token, id in zip(model.tokens, model.ids, strict=True) if len(token) > 1 or token in b"ab"}
-    options = {"split": tok.spec.split, "merges": model.merges, "ignore_merges": model.ignore_merges}
-    with case(letters=letters, form=form, tokens=shown, **options):
-        Continued(tok, characters, 5 if len(characters) < 5 else 4).check(random)
+    Continued(tok, characters, 5 if len(characters) < 5 else 4).check(random)
+
+
+def of_characters(random: random.Random, letters: str) -> bp.Tokenizer:
+    """A model of characters with a token for each byte."""
+    known = ["\u2581", *(letter for letter in letters if letter != " " and random.random() < 0.8)]
+    made: dict[str, tuple[str, str]] = {}
+    for _ in range(random.randint(0, 10)):
+        left, right = random.choices([*known, *made], k=2)
+        if len(left + right) < 6:
+            made.setdefault(left + right, (left, right))
+    tokens = [*(f"<0x{byte:02X}>" for byte in range(256)), *known, *made]
+    place = {token: id for id, token in enumerate(tokens)}
+    merges = [(place[left], place[right]) for left, right in made.values()]
+    # Other cuts of the tokens, and another order, merge out of turn.
+    for token in made:
+        for cut in range(1, len(token)):
+            pair = (place.get(token[:cut], -1), place.get(token[cut:], -1))
+            if min(pair) >= 0 and pair not in merges and random.random() < 0.3:
+                merges.append(pair)
+    if random.random() < 0.3:
+        random.shuffle(merges)
+    spelled = tuple(token.encode() for token in tokens)
+    model = bp.BytePair(spelled, tuple(range(len(tokens))), tuple(merges), alphabet=Characters(byte_fallback=True))
+    added = (bp.AddedToken("<e>", len(tokens)),) if random.random() < 0.5 else ()
+    normalizers, pre_tokenizers = random.choice(_STAGES)
+    spec = bp.TokenizerSpec(model, added_tokens=added, normalizers=normalizers, pre_tokenizers=pre_tokenizers)
+    return bp.Tokenizer(spec)
 
 
 class Continued:
@@ -113,16 +160,26 @@ class Continued:
 
     def __init__(self, tok: bp.Tokenizer, characters: str, longest: int) -> None:
         self.tok, self.characters = tok, characters
-        self.form = next(iter(tok.spec.normalizers), None)
+        spec = tok.spec
+        self.form = next((step for step in spec.normalizers if step in _FORMS), None)
+        self.front = "always" if _FRONT in spec.normalizers else ""
+        if any("Metaspace" in step and "never" not in step for step in spec.pre_tokenizers):
+            self.front = "if none"
         all_texts = list(canonical.texts(characters, longest))
         self.texts = list(filter(self._is_formed, all_texts))
         self.others = [text for text in all_texts if not self._is_formed(text)]
-        self.found = canonical.beginnings(lambda text: tok.encode(text, special="text", added="text"), self.texts)
-        self.shorter = [text.encode() for text in self.texts if len(text) <= longest - _MARGIN]
-        self.cut = {text[:end] for text in self.shorter for end in range(len(text) + 1)}
-        added = {token.id for token in tok.spec.added_tokens}
-        model = tok.spec.byte_pair
+        found = canonical.beginnings(lambda text: tok.encode(text, special="text", added="text"), self.texts)
+        spelled = [(self._spelled(text), ids) for text, ids in found.encodings]
+        self.found = canonical.Beginnings(found.next, spelled)
+        shorter = [text.encode() for text in self.texts if len(text) <= longest - _MARGIN]
+        self.begun = {text[:end] for text in shorter for end in range(len(text) + 1)}
+        self.cut = {text[:end] for text in map(self._spelled, shorter) for end in range(len(text) + 1)}
+        added = {token.id for token in spec.added_tokens}
+        if not isinstance(model := spec.model, bp.BytePair):
+            raise TypeError
         self.tokens = {id: token for token, id in zip(model.tokens, model.ids, strict=True) if id not in added}
+        if model.alphabet is not None:
+            self.tokens = {id: _text_of(token) for id, token in self.tokens.items()}
         self.added = added
 
     def check(self, random: random.Random) -> None:
@@ -131,10 +188,17 @@ class Continued:
         Raises:
             AssertionError: They differ.
         """
+        spec = self.tok.spec
+        tokens = {id: token for id, token in self.tokens.items() if len(token) > 1 or token in b"ab"}
+        stages = (*spec.normalizers, *spec.pre_tokenizers, *spec.split)
+        with case(characters=self.characters, tokens=tokens, model=repr(spec.model)[-300:], stages=stages):
+            self._check(random)
+
+    def _check(self, random: random.Random) -> None:
         begun = [ids for ids in self.found.next if self._spell(ids) in self.cut]
         for ids in random.sample(begun, min(len(begun), _BEGINNINGS)):
             self._check_mask(ids)
-        for text in random.sample(sorted(self.cut), min(len(self.cut), _BEGINNINGS)):
+        for text in random.sample(sorted(self.begun), min(len(self.begun), _BEGINNINGS)):
             self._check_cover(text)
         if self.form is not None:
             for other in random.sample(self.others, min(len(self.others), _BEGINNINGS)):
@@ -146,21 +210,31 @@ class Continued:
     def _is_formed(self, text: str) -> bool:
         return self._formed(text) == text
 
+    def _spelled(self, text: bytes) -> bytes:
+        """A text with the space that it gets in front."""
+        gets_space = self.front == "always" or (self.front == "if none" and not text.startswith(b" "))
+        return b" " + text if text and gets_space else text
+
+    def _bare(self, spelled: bytes) -> bytes:
+        """A text that is spelled so."""
+        return spelled[1:] if self.front == "always" else spelled
+
     def _spell(self, ids: tuple[int, ...]) -> bytes:
         return b"".join(map(self.tokens.__getitem__, ids))
 
     def _begins(self, ids: tuple[int, ...]) -> bool:
         """Whether the encoding of some longer text begins with these ids."""
         spelled = self._spell(ids)
-        begun = spelled.decode("utf-8", "ignore")
-        firsts = [""] if begun.encode() == spelled else _characters(spelled[len(begun.encode()) :])
+        bare = self._bare(spelled)
+        begun = bare.decode("utf-8", "ignore")
+        firsts = [""] if begun.encode() == bare else _characters(bare[len(begun.encode()) :])
         more_characters = "".join(dict.fromkeys(self.characters + _OTHERS))
         ends = itertools.chain(canonical.texts(more_characters, 2), canonical.texts(self.characters, _FURTHER))
         texts = (begun + first + end for end in ends for first in firsts)
         encoded = (
             self.tok.encode(text, special="text", added="text")
             for text in texts
-            if text.encode().startswith(spelled) and self._is_formed(text)
+            if self._spelled(text.encode()).startswith(spelled) and self._is_formed(text)
         )
         return any(tuple(found[: len(ids)]) == ids for found in encoded)
 
@@ -181,7 +255,7 @@ class Continued:
         equal("sequences", len(sequences), len(cover))
         equal("twice", len(sequences), len(set(sequences)))
         got = {sequence for sequence in sequences if self._spell(sequence) in self.cut}
-        expected = canonical.cover(self.found, self.tokens.__getitem__, text)
+        expected = canonical.cover(self.found, self.tokens.__getitem__, self._spelled(text))
         known = {one for one in expected if self._spell(one) in self.cut}
         known |= {one for one in got - known if self._begins(one)}
         equal(f"cover of {text!r}", got, known)
@@ -195,7 +269,10 @@ class Continued:
     def _check_healing(self, ids: tuple[int, ...]) -> None:
         text = self._spell(ids)
         healing = self.tok.heal(ids)
-        covers = {tuple(sequence) for sequence in self.tok.cover(text)}
+        if text and not self._bare(text):
+            # The space in front is there if more is.
+            return
+        covers = {tuple(sequence) for sequence in self.tok.cover(self._bare(text))}
         equal(f"back of {ids}", healing.back, canonical.back(covers, ids))
         kept = ids[: len(ids) - healing.back]
         equal(f"prefix of {ids}", self._spell(kept) + healing.prefix, text)
@@ -205,6 +282,13 @@ class Continued:
             equal(f"mask for {ids}", got, possible)
         else:
             equal(f"mask for {ids}", got, ids_of(self.tok.next_mask(kept)))
+
+
+def _text_of(token: bytes) -> bytes:
+    """The bytes that a token of characters stands for."""
+    if token.startswith(b"<0x"):
+        return bytes([int(token[3:5], 16)])
+    return token.replace("\u2581".encode(), b" ")
 
 
 def _characters(start: bytes) -> list[str]:

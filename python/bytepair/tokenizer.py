@@ -930,7 +930,7 @@ class Tokenizer(CompiledTokenizer):
         T is `encode` with added tokens as text. For each text x that begins with `text`, the shortest beginning of T(x)
         whose bytes begin with `text` is in the cover, and nothing else is: its last id alone reaches the end of `text`,
         or past it. So each continuation of `text` begins with exactly one of them, and the probability that a language
-        model gives to `text` as a beginning is the sum of theirs.
+        model gives to `text` as a beginning is the sum of theirs. Behind a normal form, x and `text` are taken in it.
 
         Args:
             text: The beginning; as UTF-8 ``bytes`` it may end inside of a character.
@@ -965,7 +965,8 @@ class Tokenizer(CompiledTokenizer):
             ids: The prompt, whose text begins behind its last added token.
 
         Returns:
-            `back`, the number of ids to take back; `prefix`, the bytes that they spell; `mask`, as of `next_mask`.
+            `back`, the number of ids to take back; `prefix`, the bytes that they spell, as of `trie`; `mask`, as of
+            `next_mask`.
 
         Raises:
             InvalidIdError: No token has this id.

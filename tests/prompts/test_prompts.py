@@ -7,11 +7,11 @@ import random
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 from fuzz.prompts import Continued, ids_of
 
 import bytepair as bp
+from bytepair.model.models import Characters
 from bytepair.reference import canonical
 
 
@@ -168,6 +168,61 @@ def test_text_between_matches_is_a_piece(pattern: str) -> None:
     Continued(bp.Tokenizer(tok.spec.replace(split=(pattern,))), "ab. ", 5).check(random.Random(pattern))
 
 
+def of_characters(*, pre_tokenizers: tuple[str, ...] = (), normalizers: tuple[str, ...] = ()) -> bp.Tokenizer:
+    """A model of characters with a token for each byte; "b" and everything beyond ASCII but "\u00e9" is bytes."""
+    tokens = [*(f"<0x{byte:02X}>" for byte in range(256)), *"\u2581low\u00e9", "lo", "low", "\u2581low", "\u2581\u2581"]
+    place = {token: id for id, token in enumerate(tokens)}
+    pairs = [("l", "o"), ("lo", "w"), ("\u2581", "low"), ("\u2581", "\u2581")]
+    merges = tuple((place[left], place[right]) for left, right in pairs)
+    spelled = tuple(token.encode() for token in tokens)
+    model = bp.BytePair(spelled, tuple(range(len(tokens))), merges, alphabet=Characters(byte_fallback=True))
+    added = (bp.AddedToken("<e>", len(tokens)),)
+    return bp.Tokenizer(
+        bp.TokenizerSpec(model, added_tokens=added, normalizers=normalizers, pre_tokenizers=pre_tokenizers)
+    )
+
+
+SPACES = '{"type": "Replace", "content": "\u2581", "pattern": {"String": " "}}'
+FRONT = '{"type": "Prepend", "prepend": "\u2581"}'
+METASPACE = '{"type": "Metaspace", "prepend_scheme": "%s", "replacement": "\u2581", "split": false}'
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        {"normalizers": (FRONT, SPACES)},
+        {"normalizers": (SPACES,)},
+        {"pre_tokenizers": (METASPACE % "first",)},
+        {"pre_tokenizers": (METASPACE % "always",)},
+        {"pre_tokenizers": (METASPACE % "never",)},
+    ],
+)
+def test_models_of_characters(stages: dict[str, tuple[str, ...]]) -> None:
+    tok = of_characters(**stages)
+    Continued(tok, "lo w", 5).check(random.Random(repr(stages)))
+    Continued(tok, "l \u00e9\u00e3", 5).check(random.Random(repr(stages)))
+    # Behind an added token, only "first" leaves the space out.
+    for text in ("low<e>low", "low<e>\u65e5 low", "<e><e> low"):
+        ids = tok.encode(text, special="allow")
+        walk(tok, ids)
+        healing = tok.heal(ids)
+        assert (healing.mask == tok.next_mask(ids[: len(ids) - healing.back], healing.prefix)).all()
+
+
+def test_bytes_stand_for_no_character_that_is_a_token() -> None:
+    tok = of_characters(normalizers=(SPACES,))
+    assert ids_of(tok.next_mask([0xC3])) == set(range(0x80, 0xC0)) - {0xA9}
+    assert not tok.next_mask([0xC3, 0xA9]).any()
+    # A space is U+2581, whose bytes stand nowhere, and neither does the token of the byte.
+    assert tok.encode(" ") == tok.encode("\u2581")
+    assert not ids_of(tok.next_mask([])) & {0x20, *b"low"}
+    assert 0x81 not in ids_of(tok.next_mask([0xE2, 0x96]))
+    assert [list(ids) for ids in tok.cover("\u2581l")] == [list(ids) for ids in tok.cover(" l")]
+    assert tok.heal([0x20]).back == 1
+    with pytest.raises(bp.EncodeError, match="no encoding begins"):
+        tok.heal([ord("l")])
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 @pytest.mark.parametrize("characters", ["ae\u0301\u0323\u00e9", "a\ufb01f\u212b\u030a"])
 def test_the_texts_behind_a_normal_form_are_those_that_have_it(form: str, characters: str) -> None:
@@ -212,7 +267,7 @@ def test_what_is_not_known_exactly_is_refused_by_name(call: str, tok: bp.Tokeniz
         bp.train_wordpiece({"low": 5, "lower": 2}, vocab_size=15),
     ]
     for other in made:
-        with pytest.raises(bp.FormatError, match="spelled in characters"):
+        with pytest.raises(bp.FormatError, match="spelled in characters, but for BPE"):
             getattr(other, call)(argument)
         # The trie is there for every model.
         assert len(other.trie()) > 1
@@ -254,7 +309,15 @@ def test_threads_share_what_is_kept(tok: bp.Tokenizer) -> None:
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name",
-    ["openai/o200k_base.tiktoken", "qwen2/tokenizer.json.xz", "deepseek/tokenizer.json.xz", "gpt-neox/tokenizer.json"],
+    [
+        "openai/o200k_base.tiktoken",
+        "qwen2/tokenizer.json.xz",
+        "deepseek/tokenizer.json.xz",
+        "gpt-neox/tokenizer.json",
+        "llama2/tokenizer.json",
+        "mistral/tokenizer_v0.3.json",
+        "gemma3/tokenizer.json.xz",
+    ],
 )
 def test_published_tokenizers_step_by_step(name: str, data: Path, tmp_path: Path) -> None:
     path = data / "vocabs" / name
@@ -272,4 +335,3 @@ def test_published_tokenizers_step_by_step(name: str, data: Path, tmp_path: Path
             kept = end - healing.back
             assert (healing.mask == tok.next_mask(ids[:kept], healing.prefix)).all()
             assert healing.mask[ids[kept] // 32] >> ids[kept] % 32 & 1
-    assert np.array_equal(tok.next_mask(tok.encode(" the")), tok.next_mask([tok.token_id(" the")]))

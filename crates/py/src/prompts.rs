@@ -33,7 +33,7 @@ impl CoreTokenizer {
     /// Args:
     ///     ids: A list or an array of ids.
     ///     prefix: Bytes, or text, that x has behind the bytes of `ids`: only ids that agree with them are set, and
-    ///         no added tokens.
+    ///         no added tokens. The bytes of a token are those of `trie`: a space for U+2581.
     ///
     /// Returns:
     ///     Bit ``id % 32`` of word ``id // 32``: uint32, shape ``(ceil(vocab_size / 32),)``, as xgrammar and llguidance take
@@ -41,8 +41,8 @@ impl CoreTokenizer {
     ///
     /// Raises:
     ///     InvalidIdError: No token has this id.
-    ///     FormatError: No exact answer is known for this tokenizer: its tokens are spelled in characters, or it has a
-    ///         normalizer, a prefix space, pre-tokenizers or several split patterns.
+    ///     FormatError: No exact answer is known for this tokenizer: it is a Unigram, WordPiece or WordLevel; or one of its
+    ///         stages is not followed, which the error names.
     ///
     /// Time is linear in `ids`; the first mask behind a token takes a pass over the vocabulary, and masks are kept in up to
     /// 64 MiB.

@@ -7,11 +7,13 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use super::masks::{is_set, put};
-use super::scans::{State, Way};
-use super::{Canonical, Reader, texts};
+use super::scans::{State, Texts, Way};
+use super::spelling::{MARK, spaced};
+use super::{Canonical, Reader};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::memory::Room;
+use crate::merge;
 use crate::pipeline::Tokenizer;
 use crate::segment::{Policy, Treat};
 use crate::vocab::NONE;
@@ -71,27 +73,38 @@ impl Canonical {
     /// Time: that of encoding the text up to its last seam, and of the ways to spell the rest.
     pub fn cover(&self, tokenizer: &Tokenizer, text: &[u8]) -> Result<Cover> {
         let known = beginning(text)?;
-        match texts(tokenizer)?.form.map(|form| form.apply(known)) {
-            Some(Cow::Owned(formed)) => {
-                self.cover_formed(tokenizer, &[formed.as_bytes(), &text[known.len()..]].concat())
+        let Texts { form, spelling, .. } = self.reader(tokenizer)?.texts;
+        match (spelling, form.map(|form| form.apply(known))) {
+            (Some(spelling), _) => self.cover_formed(tokenizer, &spelling.text(text), false),
+            (_, Some(Cow::Owned(formed))) => {
+                self.cover_formed(tokenizer, &[formed.as_bytes(), &text[known.len()..]].concat(), false)
             }
-            _ => self.cover_formed(tokenizer, text),
+            _ => self.cover_formed(tokenizer, text, false),
         }
     }
 
-    /// The cover of a text that has the normal form; no sequences if it has not.
-    pub(super) fn cover_formed(&self, tokenizer: &Tokenizer, text: &[u8]) -> Result<Cover> {
+    /// The cover of a text, behind an added token perhaps, as normal forms and models of characters have it; no sequences if they have
+    /// none like it.
+    pub(super) fn cover_formed(&self, tokenizer: &Tokenizer, text: &[u8], behind_added: bool) -> Result<Cover> {
         let mut reader = self.reader(tokenizer)?;
         let known = beginning(text)?;
         if reader.texts.form.is_some_and(|form| form.apply(known) != known) {
             return Ok(Cover { head: Vec::new(), stems: Vec::new() });
         }
         // At a seam the pieces of either side are those that it has by itself, whatever follows.
-        let seam = reader.texts.states.last_seam(known);
         let mut head = Vec::new();
-        let policy = Policy { special: Treat::Text, added: Treat::Text };
-        tokenizer.encode(&known[..seam], policy, &mut head)?;
-        let mut stems = reader.cover_from(&State::behind(reader.texts, &known[..seam]), &text[seam..])?;
+        let seam = if self.spelling.is_some() {
+            let marked = known.replace(' ', MARK);
+            let before = &marked[..reader.texts.states.last_seam(&marked)];
+            merge::encode(reader.vocab, before.as_bytes(), &mut merge::Scratch::default(), &mut head)?;
+            spaced(before.as_bytes()).len()
+        } else {
+            let seam = reader.texts.states.last_seam(known);
+            let policy = Policy { special: Treat::Text, added: Treat::Text };
+            tokenizer.encode(&known[..seam], policy, &mut head)?;
+            seam
+        };
+        let mut stems = reader.cover_from(&State::behind(reader.texts, &known[..seam], behind_added), &text[seam..])?;
         stems.sort_by(|one, other| one.ids.cmp(&other.ids));
         // Ids that all of them begin with.
         let shared = stems.first().map_or(0, |first| {
@@ -184,7 +197,7 @@ impl Reader<'_> {
                 let fits = state.last == NONE || self.of.fits(self.vocab, state.last, index, &mut buffers);
                 after.copy(read);
                 if self.finish(&mut after, index, fits) {
-                    if after.may_stop(self.texts.states) {
+                    if after.may_stop(self.texts) {
                         lasts.push(ids[index as usize]);
                     } else {
                         open.push((index, after.clone()));

@@ -148,7 +148,7 @@ impl Reader<'_> {
             let id = self.vocab.ids()[index];
             for (mask, fits) in masks.iter_mut().zip([true, false]) {
                 let mut after = state.clone();
-                let is_live = after.read(self.texts, self.vocab.token_at(index))
+                let is_live = after.read(self.texts, &self.token(index))
                     && self.finish(&mut after, index as u32, fits)
                     && self.is_live(&after)?;
                 put(mask, id, is_live);
@@ -167,7 +167,7 @@ impl Reader<'_> {
             for (number, fits) in [true, false].into_iter().enumerate() {
                 scratch.copy(read);
                 if self.finish(&mut scratch, index, fits) {
-                    if scratch.may_stop(self.texts.states) {
+                    if scratch.may_stop(self.texts) {
                         set(&mut masks[number], index);
                     } else {
                         after[number].push((index, scratch.clone()));
@@ -192,11 +192,14 @@ impl Reader<'_> {
         let ids = self.vocab.ids();
         let rules = in_turn.as_ref().map_or(self.vocab.rules(), |in_turn| &in_turn.rules);
         let is_plain = |index: u32| in_turn.as_ref().is_none_or(|in_turn| in_turn.is_plain(index as usize));
-        let row = (made[last as usize] && is_plain(last)).then(|| partners.fitting(rules, rules.symbol(last as usize)));
+        let row = (made[last as usize] && is_plain(last) && !self.is_part(last))
+            .then(|| partners.fitting(rules, rules.symbol(last as usize)));
         for (index, &id) in (0..).zip(ids) {
             interrupt::check()?;
             let fits = match &row {
-                Some(row) if is_plain(index) => made[index as usize] && row[rules.symbol(index as usize) as usize],
+                Some(row) if is_plain(index) && !self.is_part(index) => {
+                    made[index as usize] && row[rules.symbol(index as usize) as usize]
+                }
                 _ => self.fits(last, index),
             };
             put(&mut mask, id, fits);
@@ -204,7 +207,7 @@ impl Reader<'_> {
         // Where one of the other tokens goes across, the row does not tell.
         let completions =
             in_turn.iter().flat_map(|in_turn| in_turn.completions(self.vocab, self.vocab.token_at(last as usize)));
-        for node in completions.filter_map(|bytes| trie.find(bytes)) {
+        for node in completions.filter_map(|bytes| trie.find(&self.of.bytes(bytes))) {
             for &index in trie.ids_under(node) {
                 put(&mut mask, ids[index as usize], self.fits(last, index));
             }

@@ -27,7 +27,9 @@ mod heal;
 mod in_turn;
 mod masks;
 mod scans;
+mod spelling;
 
+use std::borrow::Cow;
 use std::hash::Hash;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -40,6 +42,7 @@ pub use self::heal::Healing;
 use self::in_turn::InTurn;
 use self::masks::{Masks, put};
 use self::scans::{Beginning, Key, State, Texts, Token, Way, Ways, has_way};
+use self::spelling::{Spelling, is_part, spaced};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
 use crate::memory;
@@ -64,6 +67,7 @@ pub struct Canonical {
     made: Vec<bool>,
     /// The tokens that are not made by merging, if a piece that is a token is always that token.
     wholes: Option<Trie>,
+    spelling: Option<Spelling>,
     /// The merges in turn of a vocabulary that is not proper.
     in_turn: Option<InTurn>,
     partners: Partners,
@@ -106,10 +110,11 @@ fn refused(what: &str) -> Error {
         .remedy("use a tokenizer whose tokens are bytes, without normalizers but for one normal form")
 }
 
-fn texts(tokenizer: &Tokenizer) -> Result<Texts<'_>> {
+fn texts<'t>(tokenizer: &'t Tokenizer, spelling: Option<&'t Spelling>) -> Result<Texts<'t>> {
     let steps = tokenizer.segmenter().steps();
-    if !tokenizer.is_byte_level() {
-        return Err(refused("tokens that are spelled in characters"));
+    let states = States::of(&steps.patterns).map_err(refused)?;
+    if spelling.is_some() {
+        return Ok(Texts { states, form: None, spelling });
     }
     let form = match &steps.normalizers[..] {
         [] => None,
@@ -119,8 +124,24 @@ fn texts(tokenizer: &Tokenizer) -> Result<Texts<'_>> {
     if steps.prefix_space || !steps.pre_tokenizers.is_empty() {
         return Err(refused(if steps.prefix_space { "a prefix space" } else { "a pre-tokenizer" }));
     }
-    let states = States::of(&steps.patterns).map_err(refused)?;
-    Ok(Texts { states, form })
+    Ok(Texts { states, form, spelling })
+}
+
+/// The vocabulary over bytes.
+fn vocab_of<'t>(tokenizer: &'t Tokenizer, spelling: Option<&'t Spelling>) -> &'t Vocab {
+    spelling.and_then(|spelling| spelling.vocab.as_ref()).unwrap_or(tokenizer.vocab())
+}
+
+/// The tokens by their bytes.
+fn trie(vocab: &Vocab, is_spelled: bool) -> Result<Trie> {
+    if !is_spelled {
+        return Trie::new(memory::collect((0..vocab.len()).map(|index| (vocab.token_at(index), index as u32)))?);
+    }
+    // A text has a space wherever a token has U+2581: the token of the byte stands nowhere.
+    let is_there = |&index: &usize| !vocab.is_beginning(index) && vocab.token_at(index) != b" ";
+    let spaced = (0..vocab.len()).filter(is_there).map(|index| (spaced(vocab.token_at(index)), index as u32));
+    let tokens = memory::collect(spaced)?;
+    Trie::new(memory::collect(tokens.iter().map(|(token, index)| (&**token, *index)))?)
 }
 
 impl Canonical {
@@ -133,15 +154,19 @@ impl Canonical {
     ///
     /// Time: that of sorting the tokens.
     pub fn new(tokenizer: &Tokenizer) -> Result<Self> {
-        let Texts { states, form } = texts(tokenizer)?;
+        let spelling = if tokenizer.is_byte_level() { None } else { Spelling::new(tokenizer)? };
+        if spelling.is_none() && !tokenizer.is_byte_level() {
+            return Err(refused("tokens that are spelled in characters, but for BPE with a token for each byte"));
+        }
+        let Texts { states, form, .. } = texts(tokenizer, spelling.as_ref())?;
         if tokenizer.vocab_size() > MOST_IDS {
             return Err(Error::new(
                 Kind::Limit,
                 format!("an id is above {MOST_IDS}, so that masks would be too large"),
             ));
         }
-        let vocab = tokenizer.vocab();
-        let trie = Trie::new(memory::collect((0..vocab.len()).map(|index| (vocab.token_at(index), index as u32)))?)?;
+        let vocab = vocab_of(tokenizer, spelling.as_ref());
+        let trie = trie(vocab, spelling.is_some())?;
         let in_turn = if vocab.is_proper() { None } else { Some(InTurn::new(vocab)?) };
         let mut buffers = FitBuffers::default();
         let mut made = Vec::with_capacity(vocab.len());
@@ -169,19 +194,27 @@ impl Canonical {
         let symbols = states.symbols();
         let (masks, answers, ways, beginnings) =
             (Mutex::default(), Mutex::default(), Mutex::default(), Mutex::default());
-        Ok(Self { trie, made, wholes, in_turn, partners, joining, masks, answers, ways, symbols, beginnings })
+        Ok(Self { trie, made, wholes, spelling, in_turn, partners, joining, masks, answers, ways, symbols, beginnings })
     }
 
     fn reader<'a>(&'a self, tokenizer: &'a Tokenizer) -> Result<Reader<'a>> {
-        let texts = texts(tokenizer)?;
-        Ok(Reader { of: self, vocab: tokenizer.vocab(), texts, buffers: FitBuffers::default() })
+        let texts = texts(tokenizer, self.spelling.as_ref())?;
+        Ok(Reader { of: self, vocab: vocab_of(tokenizer, texts.spelling), texts, buffers: FitBuffers::default() })
+    }
+
+    /// The bytes of the text that bytes of tokens stand for.
+    fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        if self.spelling.is_some() { spaced(bytes) } else { Cow::Borrowed(bytes) }
     }
 
     /// Whether two tokens, by index, are the encoding of their bytes.
     fn fits(&self, vocab: &Vocab, left: u32, right: u32, buffers: &mut FitBuffers) -> bool {
         let [left, right] = [left as usize, right as usize];
         let symbol = |index| vocab.rules().symbol(index);
-        self.made[left] && self.made[right] && fit(vocab, symbol(left), symbol(right), buffers)
+        let is_part = |index| self.spelling.is_some() && is_part(vocab.token_at(index));
+        self.made[left]
+            && self.made[right]
+            && (is_part(left) || is_part(right) || fit(vocab, symbol(left), symbol(right), buffers))
     }
 
     /// The tokens that can follow some ids: bit `id % 32` of word `id / 32` is set if some text's encoding begins with
@@ -202,8 +235,8 @@ impl Canonical {
             cover.iter().flat_map(Stem::firsts).copied().for_each(set);
             return Ok(mask);
         }
-        if state.may_stop(reader.texts.states) {
-            let is_no_text = |id: &u32| reader.vocab.index_of_id(*id).is_none();
+        if state.may_stop(reader.texts) {
+            let is_no_text = |id: &u32| reader.index_of(*id).is_none();
             tokenizer.added().iter().map(|token| token.id).filter(is_no_text).for_each(set);
         }
         reader.add_mask(&state, &mut mask)?;
@@ -228,15 +261,15 @@ impl Reader<'_> {
         let mut state = State::new(self.texts);
         for (row, &id) in ids.iter().enumerate() {
             interrupt::check()?;
-            if let Some(index) = self.vocab.index_of_id(id) {
+            if let Some(index) = self.index_of(id) {
                 if !self.push(&mut state, index) {
                     return Ok(None);
                 }
             } else if tokenizer.added().iter().any(|token| token.id == id) {
-                if !state.may_stop(self.texts.states) {
+                if !state.may_stop(self.texts) {
                     return Ok(None);
                 }
-                state = State::new(self.texts);
+                state = State::behind_added(self.texts);
             } else if tokenizer.token_bytes(id).is_some() {
                 return Ok(None);
             } else {
@@ -244,6 +277,22 @@ impl Reader<'_> {
             }
         }
         Ok(Some(state))
+    }
+
+    /// The index of an id that text has; what a model of characters has besides its merges is not text.
+    fn index_of(&self, id: u32) -> Option<usize> {
+        let index = self.vocab.index_of_id(id).filter(|&index| !self.vocab.is_beginning(index))?;
+        (self.of.spelling.is_none() || self.of.made[index]).then_some(index)
+    }
+
+    /// The bytes of the text that a token stands for.
+    fn token(&self, index: usize) -> Cow<'_, [u8]> {
+        self.of.bytes(self.vocab.token_at(index))
+    }
+
+    /// Whether a token is a part of a character that merges with nothing.
+    fn is_part(&self, index: u32) -> bool {
+        self.of.spelling.is_some() && is_part(self.vocab.token_at(index as usize))
     }
 
     /// Whether two tokens are the encoding of their bytes.
@@ -254,7 +303,7 @@ impl Reader<'_> {
     /// Goes on with a token; returns false if no encoding begins so, as far as its own bytes tell.
     fn push(&mut self, state: &mut State, index: usize) -> bool {
         let fits = state.last == NONE || self.fits(state.last, index as u32);
-        state.read(self.texts, self.vocab.token_at(index)) && self.finish(state, index as u32, fits)
+        state.read(self.texts, &self.token(index)) && self.finish(state, index as u32, fits)
     }
 
     /// Ends the token that was read.
@@ -324,7 +373,7 @@ impl Reader<'_> {
 
     /// Whether the text may end in a state, or some token leads to a live one.
     fn is_live(&mut self, state: &State) -> Result<bool> {
-        if state.may_stop(self.texts.states) {
+        if state.may_stop(self.texts) {
             return Ok(true);
         }
         if !self.has_way(state) {
@@ -345,7 +394,7 @@ impl Reader<'_> {
                 let mut after = after.clone();
                 let fits = state.last == NONE || self.of.fits(self.vocab, state.last, index, &mut buffers);
                 if self.finish(&mut after, index, fits) {
-                    if after.may_stop(self.texts.states) {
+                    if after.may_stop(self.texts) {
                         live = true;
                         return Ok(ControlFlow::Break(()));
                     }

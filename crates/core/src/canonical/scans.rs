@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::spelling::{MARK, Spelling};
 use crate::normalize::{Normalizer, Tail};
 use crate::split::{States, Symbol, Walls};
 use crate::trie::Trie;
@@ -18,6 +19,8 @@ pub(super) struct Texts<'t> {
     pub(super) states: States<'t>,
     /// The normal form that they have.
     pub(super) form: Option<&'t Normalizer>,
+    /// How a model of characters spells them.
+    pub(super) spelling: Option<&'t Spelling>,
 }
 
 /// A token that was read.
@@ -69,6 +72,10 @@ pub(super) struct State {
     /// What the normal form of the text makes of it.
     pub(super) tail: Tail,
     walls: Walls,
+    /// The bytes read so far, up to those that every text has which is not empty.
+    read: u8,
+    /// Whether another token holds the first bytes of the character that is not whole.
+    is_split: bool,
 }
 
 /// A state without its last token.
@@ -80,20 +87,41 @@ pub(super) struct Key {
     text: Vec<u8>,
     tail: Tail,
     walls: Walls,
+    read: u8,
 }
 
 impl State {
     /// The state before a text.
     pub(super) fn new(texts: Texts) -> Self {
         let (scans, text, tail, walls) = (Vec::new(), Vec::new(), Tail::default(), texts.states.first_walls());
-        let mut state = Self { scans, fresh: false, partial: [0; 4], length: 0, last: NONE, text, tail, walls };
+        let mut state = Self {
+            scans,
+            fresh: false,
+            partial: [0; 4],
+            length: 0,
+            last: NONE,
+            text,
+            tail,
+            walls,
+            read: 0,
+            is_split: false,
+        };
         state.begin(texts.states);
         state
     }
 
-    /// The state at a seam behind a text.
-    pub(super) fn behind(texts: Texts, text: &str) -> Self {
-        let mut state = Self::new(texts);
+    /// The state behind an added token.
+    pub(super) fn behind_added(texts: Texts) -> Self {
+        let bare = texts.spelling.filter(|spelling| spelling.is_bare_behind_added());
+        Self { read: bare.map_or(0, Spelling::least), ..Self::new(texts) }
+    }
+
+    /// The state at a seam behind a text, which an added token may precede.
+    pub(super) fn behind(texts: Texts, text: &str, behind_added: bool) -> Self {
+        let mut state = if behind_added { Self::behind_added(texts) } else { Self::new(texts) };
+        if !text.is_empty() {
+            state.read = texts.spelling.map_or(0, Spelling::least);
+        }
         state.tail = texts.form.map_or(state.tail, |form| form.tail(text));
         if texts.states.has_walls() {
             let walls = |walls, next: char| texts.states.after_walls(walls, next.encode_utf8(&mut [0; 4]).as_bytes()).0;
@@ -114,13 +142,14 @@ impl State {
         self.scans.clone_from(&other.scans);
         self.text.clone_from(&other.text);
         (self.fresh, self.partial, self.length, self.last) = (other.fresh, other.partial, other.length, other.last);
-        (self.tail, self.walls) = (other.tail, other.walls);
+        (self.tail, self.walls, self.read) = (other.tail, other.walls, other.read);
+        self.is_split = other.is_split;
     }
 
     /// The texts that may follow, but for the last token.
     pub(super) fn key(&self) -> Key {
-        let Self { scans, fresh, partial, text, tail, walls, .. } = self;
-        Key { scans: scans.clone(), fresh: *fresh, partial: *partial, text: text.clone(), tail: *tail, walls: *walls }
+        let &Self { ref scans, fresh, partial, ref text, tail, walls, read, .. } = self;
+        Key { scans: scans.clone(), fresh, partial, text: text.clone(), tail, walls, read }
     }
 
     /// The state whose text ends in nothing that a character could join, if this is another one. What follows either is the same
@@ -131,8 +160,9 @@ impl State {
     }
 
     /// Whether the text may end here.
-    pub(super) fn may_stop(&self, states: States) -> bool {
-        if self.length > 0 {
+    pub(super) fn may_stop(&self, Texts { states, spelling, .. }: Texts) -> bool {
+        let is_short = spelling.is_some_and(|spelling| self.read > 0 && self.read < spelling.least());
+        if self.length > 0 || is_short {
             return false;
         }
         let (all, fresh) = self.scans.split_at(self.scans.len() - usize::from(self.fresh));
@@ -169,6 +199,12 @@ impl State {
 
     fn read_byte(&mut self, texts: Texts, byte: u8) -> bool {
         let length = usize::from(self.length);
+        if texts.spelling.is_some_and(|spelling| self.read < spelling.least()) {
+            if self.read == 0 && byte != b' ' {
+                return false;
+            }
+            self.read += 1;
+        }
         self.partial[length] = byte;
         let character = &self.partial[..=length];
         match std::str::from_utf8(character) {
@@ -177,6 +213,14 @@ impl State {
                     let Some(tail) = form.goes_on(self.tail, next) else { return false };
                     self.tail = tail;
                 }
+                let mut character = character;
+                if let Some((spelling, next)) = texts.spelling.zip(text.chars().next()) {
+                    if self.is_split && !spelling.is_unknown(next) {
+                        return false;
+                    }
+                    character = if next == ' ' { MARK.as_bytes() } else { character };
+                }
+                self.is_split = false;
                 let (walls, is_wall) = texts.states.after_walls(self.walls, character);
                 self.walls = walls;
                 let lives = step(&mut self.scans, self.fresh, texts.states, character, is_wall);
@@ -199,6 +243,7 @@ impl State {
             self.text.extend_from_slice(vocab.token_at(index as usize));
         }
         let at_end = self.length == 0;
+        self.is_split = !at_end;
         for scan in &mut self.scans {
             let is_first = scan.tokens == 0;
             scan.open = if is_first { is_made } else { scan.open && fits };

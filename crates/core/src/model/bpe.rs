@@ -121,12 +121,12 @@ impl Bpe {
         self.put_out(piece, &buffers.symbols, out)
     }
 
-    /// The same over bytes, where bytes would do the same.
-    pub(super) fn on_bytes(&self) -> Result<Option<OnBytes>> {
+    /// The same over bytes, where bytes would do the same; with all merges, or without those that few pieces need.
+    pub(super) fn on_bytes(&self, with_all: bool) -> Result<Option<OnBytes>> {
         if self.bytes.is_none() || self.ignore_merges || !self.prefix.is_empty() || !self.suffix.is_empty() {
             return Ok(None);
         }
-        OnBytes::of(&self.table, &self.pairs)
+        OnBytes::of(&self.table, &self.pairs, with_all)
     }
 
     /// The tokens that merges make.

@@ -256,7 +256,13 @@ impl WordModel {
     /// Those of [`crate::Vocab::new`].
     pub fn on_bytes(&self) -> Result<Option<OnBytes>> {
         let Self::Bpe(model) = self else { return Ok(None) };
-        model.on_bytes()
+        model.on_bytes(false)
+    }
+
+    /// The same with the merges out of turn as well, so that it encodes every piece, if not in linear time.
+    pub(crate) fn on_bytes_with_all_merges(&self) -> Result<Option<OnBytes>> {
+        let Self::Bpe(model) = self else { return Ok(None) };
+        model.on_bytes(true)
     }
 
     fn name(&self) -> &'static str {

@@ -56,11 +56,11 @@ impl OnBytes {
     pub fn new(tokens: &[&[u8]], ids: &[u32], pairs: &[(u32, u32)]) -> Result<Option<Self>> {
         let table = TokenTable::new(tokens, ids)?;
         let merges = Pairs::new(&table, pairs, 0)?;
-        Self::of(&table, &merges)
+        Self::of(&table, &merges, false)
     }
 
-    /// The same of what is compiled already.
-    pub(super) fn of(table: &TokenTable, merges: &Pairs) -> Result<Option<Self>> {
+    /// The same of what is compiled already; with all merges, or without those that few pieces need.
+    pub(super) fn of(table: &TokenTable, merges: &Pairs, with_all: bool) -> Result<Option<Self>> {
         let byte_tokens = table.byte_tokens();
         let mut byte_of = vec![None; table.len()];
         for (byte, &token) in (0..=u8::MAX).zip(byte_tokens.iter()) {
@@ -139,7 +139,7 @@ impl OnBytes {
         }
         all.sort_by_key(|merge| merge.0);
         let list: Vec<(u32, u32)> = all.into_iter().map(|(_, left, right)| (left, right)).collect();
-        let (vocab, hazards) = compile(&columns, &list, table, merges)?;
+        let (vocab, hazards) = compile(&columns, &list, table, merges, with_all)?;
         let mut products: Vec<u32> = merges.products().iter().map(|&token| table.id(token)).collect();
         products.sort_unstable();
         products.dedup();
@@ -212,12 +212,13 @@ impl OnBytes {
 /// token that only late merges make.
 ///
 /// The others make *hazards*. In a text that contains none of these no late merge happens: all are left out, if that
-/// leaves a proper vocabulary and few hazards. Else all merges stay.
+/// leaves a proper vocabulary and few hazards. Else, or if all are asked for, all merges stay.
 fn compile(
     columns: &[(&[u8], u32)],
     first: &[(u32, u32)],
     table: &TokenTable,
     merges: &Pairs,
+    with_all: bool,
 ) -> Result<(Vocab, Option<AhoCorasick>)> {
     let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.iter().copied().unzip();
     let with = |merge: &dyn Fn(usize) -> bool| {
@@ -232,7 +233,7 @@ fn compile(
         *late = !there[*left as usize] || !there[*right as usize];
         there[product as usize] |= !*late;
     }
-    if late.contains(&true) {
+    if late.contains(&true) && !with_all {
         let vocab = with(&|rank| !late[rank])?;
         // Symbols count up as merges make them.
         let symbol = |token: u32| vocab.symbol_of(table.id(token));

@@ -68,6 +68,11 @@ impl Replace {
         self.character.is_some()
     }
 
+    /// Both, the first one being of ASCII.
+    pub(crate) fn character(&self) -> Option<(u8, char)> {
+        self.character
+    }
+
     /// The text with one character in the place of another, as [`Replace::run`] makes it; None if it does something else.
     ///
     /// Spaces are near one another, so that looking for them in eight bytes at once is faster than one search for each.

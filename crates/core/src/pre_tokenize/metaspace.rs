@@ -55,7 +55,7 @@ impl TryFrom<StatedMetaspace> for Metaspace {
 }
 
 impl Metaspace {
-    pub(super) fn is_first(self) -> bool {
+    pub(crate) fn is_first(self) -> bool {
         self.scheme == Scheme::First
     }
 

@@ -181,6 +181,16 @@ impl PreTokenizer {
         matches!(&self.0, Step::Metaspace(metaspace) if metaspace.is_first())
     }
 
+    /// The step, if it is a Metaspace.
+    pub(crate) fn metaspace(&self) -> Option<Metaspace> {
+        if let Step::Metaspace(metaspace) = self.0 { Some(metaspace) } else { None }
+    }
+
+    /// The text that it looks for, if it is a Split at a text.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        if let Step::Split { matches, .. } = &self.0 { matches.text() } else { None }
+    }
+
     /// Whether the step cuts text. One that does not marks its spaces alone.
     pub(crate) fn makes_pieces(&self) -> bool {
         !matches!(&self.0, Step::Metaspace(metaspace) if !metaspace.split)

@@ -215,6 +215,11 @@ impl Vocab {
         Self { beginnings: Some(beginnings), ..self }
     }
 
+    /// Whether the token at an index is one for the first bytes of characters.
+    pub(crate) fn is_beginning(&self, index: usize) -> bool {
+        self.beginnings.as_ref().is_some_and(|beginnings| self.ids()[index] >= beginnings.first)
+    }
+
     /// Replaces tokens for the first bytes of characters by the ids of these bytes, in `ids[from..]`.
     #[inline]
     pub(crate) fn expand(&self, ids: &mut Vec<u32>, from: usize) {
