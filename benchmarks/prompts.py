@@ -1,4 +1,4 @@
-"""Time of masks, covers and healing: ``python -m benchmarks.prompts [--ranks FILE]``, in CPU microseconds a call."""
+"""Time of masks, covers and healing: ``python -m benchmarks.prompts [--only NAMES]``, in CPU microseconds a call."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-import bytepair as bp
+from benchmarks import published
 from benchmarks.measure import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import bytepair as bp
+
 _CALLS = 2000
 """Prompts of a row."""
+
+_LENGTH = 200
+"""Characters that have 20 ids in every tokenizer."""
 
 
 def _microseconds(calls: list[Callable[[], object]]) -> str:
@@ -31,21 +36,27 @@ def _microseconds(calls: list[Callable[[], object]]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Measure; print a line a call."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.prompts", description="Prompts cut anywhere.")
-    parser.add_argument("--ranks", default="openai/o200k_base.tiktoken", help="a rank file of the data folder")
+    parser.add_argument("--only", default="o200k_base", help="names as of benchmarks.published, separated by commas")
     chosen = parser.parse_args(arguments)
     folder = data_folder(None)
     if folder is None:
         parser.error("there is no data folder; set BYTEPAIR_DATA")
-    tok = bp.Tokenizer.from_file(folder / "vocabs" / chosen.ranks, special_tokens={})
     text = (folder / "corpora" / "en_1mb.txt").read_text("utf-8")
+    for name in chosen.only.split(","):
+        print(name)
+        _measure(published.tokenizer(name), text)
+    return 0
+
+
+def _measure(tok: bp.Tokenizer, text: str) -> None:
     start = time.process_time()
     tok.trie()
     print(f"trie: {time.process_time() - start:.3f} s, once")
     start = time.process_time()
     tok.next_mask([])
     print(f"first mask: {time.process_time() - start:.3f} s, once")
-    ids = tok.encode(text[:200_000])
-    prompts = [ids[at : at + 20] for at in range(min(len(ids) - 20, _CALLS))]
+    ids = tok.encode(text[:20_000], special="text")
+    prompts = [tok.encode(text[at : at + _LENGTH], special="text")[:20] for at in range(0, _CALLS * 4, 4)]
     for name in ("first time", "again"):
         print(f"next_mask of 20 ids, {name}: {_microseconds([partial(tok.next_mask, one) for one in prompts])}")
     print(f"next_mask of 2,000 ids: {_microseconds([partial(tok.next_mask, ids[:2000])] * 50)}")
@@ -54,7 +65,6 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"the same again: {_microseconds([partial(tok.cover, one) for one in texts])}")
     print(f"heal 20 ids: {_microseconds([partial(tok.heal, one) for one in prompts[:200]])}")
     print(f"heal 2,000 ids: {_microseconds([partial(tok.heal, ids[:2000])] * 50)}")
-    return 0
 
 
 if __name__ == "__main__":
