@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import bytepair as bp
+from bytepair.model.models import WordPiece
 from fuzz import drawn
 from fuzz.case import case, equal
 
@@ -35,3 +36,22 @@ def sweep_residues(random: random.Random) -> None:
             if len(token) > 8 and id not in added and token[:1] not in ("<", "[", b"<", b"["):
                 equal(f"whether {token!r} is listed", id in listed, uses[id] <= most)
         equal("the sum", found.uses, sum(uses[id] for id in found.ids))
+        if not most:
+            _check_pruned(tok, found.ids, texts, encoded)
+
+
+def _check_pruned(tok: bp.Tokenizer, unused: list[int], texts: list[str], encoded: list[list[int]]) -> None:
+    """Without tokens that they do not use, texts have the same ones."""
+    try:
+        smaller, new = bp.prune(tok, remove=unused)
+    except bp.TrainingError:
+        # Ranks that are not proved to be merges.
+        return
+    gone = {id for id, to in enumerate(new.tolist()) if to < 0}.intersection(tok.spec.model.ids)
+    equal("removed tokens that are not listed", gone - {*unused}, set())
+    equal("tokens left", len(smaller), len(tok) - len(gone))
+    unknown = tok.token_id(tok.spec.model.unk_token) if isinstance(tok.spec.model, WordPiece) else None
+    for text, ids in zip(texts, encoded, strict=True):
+        # Without a token that led to nothing, a word may be found.
+        if unknown not in ids:
+            equal(f"ids of {text!r}", smaller.encode(text, special="text"), new[ids].tolist())

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import bytepair as bp
+from bytepair.model.models import BytePair, Characters, WordLevel
 from bytepair.model.semantics import to_merges, to_ranks
 from bytepair.reference import encode_merges, encode_ranks
 from bytepair.training.learning import Ties
@@ -135,6 +136,63 @@ def test_an_added_token_that_merges_make_stays_with_what_it_needs() -> None:
     with pytest.raises(bp.TrainingError, match="only 1 tokens can be removed") as raised:
         bp.prune(tok, 256)
     assert "2 higher" in raised.value.remedy
+
+
+CHARACTERS = bp.TokenizerSpec(
+    BytePair(
+        (b"[U]", b"l", b"##o", b"##w", b"lo", b"##ow", b"low", b"\xc3\xa9"),
+        tuple(range(8)),
+        ((1, 2), (2, 3), (4, 3)),
+        alphabet=Characters(unk_token="[U]", continuing_subword_prefix="##"),
+    )
+)
+
+
+def test_models_of_characters_keep_their_alphabet_and_what_tokens_are_made_of() -> None:
+    tok = bp.Tokenizer(CHARACTERS)
+    smaller, ids = bp.prune(tok, remove=[1, 4, 5, 7])
+    assert ids.tolist() == [0, 1, 2, 3, 4, -1, 5, 6]
+    assert smaller.tokens("low") == [b"low"]
+    assert smaller.tokens("low\u00e9") == tok.tokens("low\u00e9")
+    smaller = bp.prune(tok, remove=[4, 5, 6], keep_ids=True).tokenizer
+    assert smaller.encode("low") == [1, 2, 3]
+    # Without a source, the last merges go.
+    assert bp.prune(tok, 7).tokenizer.tokens("low") == [b"lo", b"##w"]
+    with pytest.raises(bp.FormatError, match="needs a model that merges bytes"):
+        bp.prune(tok, 7, {"low": 1})
+    with pytest.raises(bp.TrainingError, match="only 3 tokens can be removed"):
+        bp.prune(tok, 4)
+
+
+@pytest.mark.filterwarnings("ignore::bytepair.TokenizerWarning")
+def test_models_without_merges_lose_the_whole_list() -> None:
+    text = ["lower low lowest", "new newer newest"]
+    made: list[bp.Tokenizer] = [
+        bp.train_unigram(iter(text), vocab_size=18),
+        bp.train_wordpiece(iter(text), vocab_size=25),
+        bp.Tokenizer(bp.TokenizerSpec(WordLevel((b"low", b"new", b"<unk>"), (0, 1, 2)))),
+    ]
+    for tok in made:
+        found = bp.residues(tok, iter(["low"]))
+        smaller, ids = bp.prune(tok, remove=found.ids)
+        assert smaller.encode("low") == ids[tok.encode("low")].tolist()
+        assert len(smaller) < len(tok)
+        gone = [id for id in found.ids if ids[id] < 0]
+        assert all(len(tok.token_bytes(id).removeprefix(b"##")) > 1 for id in gone)
+        with pytest.raises(bp.FormatError, match="needs a model that merges bytes"):
+            bp.prune(tok, len(tok) - 1)
+
+
+def test_what_a_post_processor_names_stays() -> None:
+    processor = {
+        "type": "TemplateProcessing",
+        "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "low", "type_id": 0}}],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+        "special_tokens": {"low": {"id": "low", "ids": [257], "tokens": ["low"]}},
+    }
+    spec = bp.train({"low": 3, "new": 2}, vocab_size=260).spec
+    tok = bp.Tokenizer(spec.replace(post_processor=json.dumps(processor)))
+    assert bp.prune(tok, 258).tokenizer.tokens("low new")[0] == b"low"
 
 
 def test_sizes_that_make_no_sense_are_refused(tok: bp.Tokenizer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bytepair.errors import FormatError, SourceError, TrainingError
+from bytepair.model.models import BytePair, Unigram
 from bytepair.model.semantics import to_ranks
 from bytepair.progress import reporter
 from bytepair.resolver import TokenizerLike, load
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bytepair.model.models import BytePair
+    from bytepair.model.models import Model
     from bytepair.progress import Report
     from bytepair.training.inputs import TrainingSource
 
 
 _MOST_ROWS = 1 << 28
+_BYTE = re.compile("<0x[0-9A-F]{2}>")
 
 
 class Pruned(NamedTuple):
@@ -60,14 +63,17 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
 ) -> Pruned:
     """Removes tokens from a vocabulary until ``vocab_size`` are left, or those of a list.
 
-    Added tokens and single bytes stay. Only leaves are removed: tokens in no merge of a remaining token, so that
-    merges still make every token that they made before. Leaf pruning repeats one step: remove the leaf with the fewest
-    uses and add its uses to the two tokens of its first merge; ties remove a token that no merge makes, else the one
-    whose first merge ranks last. The uses of a token are its occurrences in the encoded source. Without a source all
-    are 0, and the last merges are removed: the result equals training to the smaller size.
+    Added tokens, those of the post-processor and single bytes stay; in a model of characters, tokens of one
+    character and the unknown token do, so that no more text becomes unknown. Only leaves are removed: tokens in no
+    merge of a remaining token, so that merges still make every token that they made before. Leaf pruning repeats
+    one step: remove the leaf with the fewest uses and add its uses to the two tokens of its first merge; ties
+    remove a token that no merge makes, else the one whose first merge ranks last. The uses of a token are its
+    occurrences in the encoded source. Without a source all are 0, and the last merges are removed: the result
+    equals training to the smaller size.
 
     A list (`remove`), such as that of `bytepair.residues`, loses its leaves until it has none: a token that a remaining
-    one is made of stays, and has a new id in the result.
+    one is made of stays, and has a new id in the result. Every model takes a list: without merges, all of it goes that
+    need not stay. BPE of characters takes ``vocab_size`` too, without a source.
 
     The new ids are dense, in the order of the old ones, unless they are kept. Ranks are converted to merges and back,
     which takes a proof. The ids in the ``post_processor`` are renumbered.
@@ -86,7 +92,7 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
         TrainingError: ``vocab_size`` is above the number of tokens, or below that of the tokens that must stay; as
             `train`; ranks are not proved to be merges; the largest id is above 2^28.
         InvalidIdError: An id of `remove` has no token.
-        FormatError: The post-processor is of an unknown kind.
+        FormatError: The post-processor is of an unknown kind; the model does not take ``vocab_size``, or a source.
         EncodeError, ArtifactError, PatternError: As `train`; or a byte of the text has no token.
 
     Time: a few operations on a heap for each merge, and encoding each distinct piece once.
@@ -113,7 +119,13 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
             f"the largest id is {tokenizer.vocab_size - 1}, and the map of ids has at most {_MOST_ROWS:,} rows",
             remedy="give the tokens smaller ids first",
         )
-    model = proved_merges(spec.byte_pair)
+    of_bytes = vocab_size is not None and not (isinstance(spec.model, BytePair) and source is None)
+    model = spec.byte_pair if of_bytes else spec.model
+    if isinstance(model, BytePair) and model.alphabet is None:
+        model = proved_merges(model)
+    named = _Named()
+    _renumbered_post_processor(spec.post_processor, named)
+    needed = _alphabet(model) | set(named)
     uses: Sequence[int] = [0] * len(model.ids)
     reading = Reading(field=field, delimiter=delimiter)
     if source is None and reading != Reading():
@@ -130,19 +142,19 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
         uses = counts.token_uses(tokenizer)
     added = {token.id for token in spec.added_tokens}
     # No text has them.
-    unreachable = [id for _, id in model.unreachable if id not in added]
+    unreachable = [id for _, id in model.unreachable if id not in added] if isinstance(model, BytePair) else []
     if vocab_size is None:
-        listed = _listed(tokenizer, remove or (), added)
-        stay, excess = {*model.ids, *added} - listed, len(listed)
+        listed = _listed(tokenizer, remove or (), added, needed)
+        stay, excess = {*model.ids, *added} - listed | needed, len(listed)
         gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), stay, excess) | listed.intersection(unreachable)
     else:
         excess = len(tokenizer) - vocab_size
         spare = unreachable[max(0, len(unreachable) - excess) :]
         wanted = excess - len(spare)
-        gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added, wanted)
+        gone = _leaves(model, dict(zip(model.ids, uses, strict=True)), added | needed, wanted)
         if len(gone) < wanted:
             raise TrainingError(
-                f"only {len(gone)} tokens can be removed: single bytes, added tokens and their parts stay",
+                f"only {len(gone)} tokens can be removed: bytes or characters, added tokens and their parts stay",
                 remedy=f"use a vocabulary size that is {wanted - len(gone)} higher",
             )
         gone |= set(spare)
@@ -151,7 +163,7 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
     ids = np.full(tokenizer.vocab_size, -1, np.int64)
     ids[kept] = list(new.values())
     pruned = _renumbered(model, new)
-    if spec.byte_pair.semantics == "ranks":
+    if isinstance(spec.model, BytePair) and isinstance(pruned, BytePair) and spec.model.semantics == "ranks":
         # This proof cannot fail: the merges that leave a token's bytes in two are those of its parts, which stayed.
         pruned = to_ranks(pruned)
     result = spec.replace(
@@ -162,12 +174,30 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
     return Pruned(Tokenizer(result), ids)
 
 
-def _listed(tokenizer: Tokenizer, remove: Iterable[int], added: Set[int]) -> set[int]:
+def _alphabet(model: Model) -> set[int]:
+    """The ids of the tokens without which some text could not be encoded, or would become unknown."""
+    if isinstance(model, BytePair) and model.alphabet is None:
+        return {id for token, id in zip(model.tokens, model.ids, strict=True) if len(token) == 1}
+    spelling = model.alphabet if isinstance(model, BytePair) else model
+    prefix = getattr(spelling, "continuing_subword_prefix", None) or ""
+    suffix = getattr(spelling, "end_of_word_suffix", None) or ""
+    unknown = getattr(spelling, "unk_token", None)
+    has_bytes = getattr(spelling, "byte_fallback", False)
+    found = {model.unk_id} if isinstance(model, Unigram) and model.unk_id is not None else set()
+    for spelled, id in zip(model.tokens, model.ids, strict=True):
+        token = spelled.decode()
+        is_one = len(token.removeprefix(prefix).removesuffix(suffix)) == 1 or len(token) == 1
+        if is_one or token == unknown or (has_bytes and _BYTE.fullmatch(token)):
+            found.add(id)
+    return found
+
+
+def _listed(tokenizer: Tokenizer, remove: Iterable[int], added: Set[int], needed: Set[int]) -> set[int]:
     listed = set(remove)
     for id in sorted(listed):
         # Raises for an id without a token.
         token = tokenizer.token_bytes(id)
-        if id in added or len(token) == 1:
+        if id in added or (tokenizer.spec.is_byte_level and id in needed):
             kind = "an added token" if id in added else "a single byte"
             raise TrainingError(
                 f"the token {token!r} with the id {id} is {kind}, and stays", remedy="leave it out of the list"
@@ -175,18 +205,25 @@ def _listed(tokenizer: Tokenizer, remove: Iterable[int], added: Set[int]) -> set
     return listed
 
 
-def _leaves(model: BytePair, uses: dict[int, int], stay: Set[int], excess: int) -> set[int]:
-    """The ids of up to `excess` tokens to remove; those of `stay` and single bytes are none."""
+def _joined(model: BytePair, left: bytes, right: bytes) -> bytes:
+    """The token that two become; the right one has no prefix in it."""
+    prefix = (model.alphabet.continuing_subword_prefix or "") if model.alphabet else ""
+    return left + right.removeprefix(prefix.encode())
+
+
+def _leaves(model: Model, uses: dict[int, int], stay: Set[int], excess: int) -> set[int]:
+    """The ids of up to `excess` tokens to remove; those of `stay` are none."""
+    if not isinstance(model, BytePair):
+        return set(model.ids) - stay
     tokens = dict(zip(model.ids, model.tokens, strict=True))
     id_of = {token: id for id, token in tokens.items()}
-    stay = stay | {id for id, token in tokens.items() if len(token) == 1}
     merges = model.merges or ()
     pairs: dict[int, list[tuple[int, int]]] = {}
     # Tokens without a merge rank after those with one.
     rank = {id: len(merges) + id for id in model.ids}
     needed: Counter[int] = Counter()
     for place, pair in enumerate(merges):
-        made = id_of[tokens[pair[0]] + tokens[pair[1]]]
+        made = id_of[_joined(model, tokens[pair[0]], tokens[pair[1]])]
         if made not in pairs:
             rank[made] = place
         pairs.setdefault(made, []).append(pair)
@@ -210,18 +247,30 @@ def _leaves(model: BytePair, uses: dict[int, int], stay: Set[int], excess: int) 
     return gone
 
 
-def _renumbered(model: BytePair, new: Mapping[int, int]) -> BytePair:
+def _renumbered(model: Model, new: Mapping[int, int]) -> Model:
     tokens = dict(zip(model.ids, model.tokens, strict=True))
     kept = {id: token for id, token in tokens.items() if id in new}
+    model = replace(model, tokens=tuple(kept.values()), ids=tuple(new[id] for id in kept))
+    if isinstance(model, Unigram):
+        scores = tuple(score for id, score in zip(tokens, model.scores, strict=True) if id in new)
+        return replace(model, scores=scores, unk_id=None if model.unk_id is None else new[model.unk_id])
+    if not isinstance(model, BytePair):
+        return model
     made = set(kept.values())
-    merges = (pair for pair in model.merges or () if tokens[pair[0]] + tokens[pair[1]] in made)
+    merges = [pair for pair in model.merges or () if _joined(model, tokens[pair[0]], tokens[pair[1]]) in made]
     return replace(
         model,
-        tokens=tuple(kept.values()),
-        ids=tuple(new[id] for id in kept),
         merges=tuple((new[left], new[right]) for left, right in merges),
         unreachable=tuple((token, new[id]) for token, id in model.unreachable if id in new),
     )
+
+
+class _Named(dict[int, int]):
+    """The ids that were looked up, each of which stays as it is."""
+
+    def __missing__(self, id: int) -> int:
+        self[id] = id
+        return id
 
 
 def _renumbered_post_processor(text: str | None, new: Mapping[int, int]) -> str | None:
