@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashSet;
 
 use crate::error::Result;
+use crate::memory;
 use crate::model::WordModel;
 use crate::normalize::Normalizer;
 use crate::pipeline::Tokenizer;
@@ -56,7 +57,8 @@ impl Spelling {
             let mut characters = std::str::from_utf8(tokens.token_at(index)).ok()?.chars();
             characters.next().filter(|_| characters.next().is_none())
         };
-        let known = (0..tokens.len()).filter(|&index| !tokens.is_beginning(index)).filter_map(only).collect();
+        let known = (0..tokens.len()).filter(|&index| !tokens.is_beginning(index)).filter_map(only);
+        let known = memory::collect(known)?.into_iter().collect();
         Ok(Some(Self { front, known, vocab }))
     }
 

@@ -14,6 +14,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::merges::Pairs;
 use super::token_table::{NONE, TokenTable};
 use crate::error::Result;
+use crate::interrupt;
 use crate::split::marked_words;
 use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 
@@ -82,6 +83,7 @@ impl OnBytes {
         let mut columns: Vec<(&[u8], u32)> = Vec::with_capacity(table.len());
         let alone: Vec<[u8; 1]> = (0..=u8::MAX).map(|byte| [byte]).collect();
         for index in 0..table.len() as u32 {
+            interrupt::check()?;
             let (text, id) = (table.text(index), table.id(index));
             match byte_of[index as usize] {
                 Some(byte) => {

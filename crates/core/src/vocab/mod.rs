@@ -16,6 +16,7 @@ mod whole_tokens;
 use std::sync::OnceLock;
 
 use crate::error::Result;
+use crate::interrupt;
 use crate::memory;
 use crate::stored::{Stored, Writer};
 
@@ -110,12 +111,16 @@ impl Vocab {
                 let rules = Rules::of_merges(&columns, tokens, &pairs)?;
                 let mut vocab = Self::of_rules(columns, rules)?;
                 if !ignore_merges {
-                    let (rules, index) = (&vocab.rules, 0..vocab.len());
-                    vocab.whole = Some(if rules.is_proper() {
-                        memory::collect(index.map(|index| rules.symbol(index) != NONE))?
-                    } else {
-                        memory::collect(index.map(|index| encodes_to_itself(&vocab, index)))?
-                    });
+                    let mut whole = memory::filled(false, vocab.len())?;
+                    for (index, whole) in whole.iter_mut().enumerate() {
+                        interrupt::check()?;
+                        *whole = if vocab.rules.is_proper() {
+                            vocab.rules.symbol(index) != NONE
+                        } else {
+                            encodes_to_itself(&vocab, index)
+                        };
+                    }
+                    vocab.whole = Some(whole);
                 }
                 vocab.completed()
             }
