@@ -16,6 +16,10 @@
 //! tokens can follow is a question about states and last tokens alone, of which there are finitely many: a state is live if
 //! the text may end there, or if a token leads to a live one.
 //!
+//! The texts are those that the stages before the model leave as they are: a normal form is followed character by character
+//! (`normalize::Tail`), patterns before the last one by their walls (`split::States`). A model of characters does the same over
+//! bytes (`spelling`).
+//!
 //! Source: for prefixes of encodings and covers, Vieira et al., "From Language Models over Tokens to Language Models over
 //! Characters", 2024; for canonical sequences of byte pairs, Berglund and van der Merwe, "Formalizing BPE Tokenization",
 //! 2023. That the ends of pieces are followed as well, so that a sequence is live for the tokenizer and not for its merges
