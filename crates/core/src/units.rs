@@ -6,7 +6,7 @@
 //! compiler makes loops over registers of it; those of AVX2 are twice as wide.
 #![allow(unsafe_code, reason = "stores into reserved room, and calls of what the machine was asked for first")]
 
-use std::ops::Range;
+use std::ops::{BitOr, Range};
 
 use crate::error::{Error, Kind, Result};
 use crate::memory::Room;
@@ -15,6 +15,9 @@ use crate::tier::{Tier, allows};
 
 /// Characters that are narrowed at once, if all are ASCII.
 const AT_ONCE: usize = 16;
+
+/// Characters that are counted at once, if all are ASCII.
+const MEASURED_AT_ONCE: usize = 128;
 
 /// The most bytes that are stored for a character.
 const STORED: usize = 4;
@@ -92,7 +95,7 @@ impl Units<'_> {
     }
 }
 
-trait Unit: Copy + Into<u32> {
+trait Unit: Copy + Into<u32> + From<u8> + BitOr<Output = Self> {
     /// The bytes in UTF-8 of a character of this size, at most.
     const MOST: usize;
 }
@@ -114,6 +117,21 @@ struct Measured {
     /// The bytes of UTF-8, if all units are characters.
     bytes: usize,
     are_characters: bool,
+}
+
+impl Measured {
+    /// Adds what some units have beyond a byte each.
+    #[inline(always)]
+    fn beyond_ascii<T: Unit>(&mut self, units: &[T]) {
+        let (mut more, mut wrong) = (0_u32, 0_u32);
+        for &unit in units {
+            let unit: u32 = unit.into();
+            more += u32::from(unit >= 0x80) + u32::from(unit >= 0x800) + u32::from(unit >= 0x1_0000);
+            wrong |= u32::from(!is_character(unit));
+        }
+        self.bytes += more as usize;
+        self.are_characters &= wrong == 0;
+    }
 }
 
 #[inline(always)]
@@ -144,18 +162,19 @@ fn measure_wide<T: Unit>(units: &[T]) -> Measured {
 
 #[inline(always)]
 fn measure_plain<T: Unit>(units: &[T]) -> Measured {
-    let mut measured = Measured { bytes: 0, are_characters: true };
-    // Sums of 32 bits, of which registers hold more.
-    for units in units.chunks(1 << 16) {
-        let (mut more, mut wrong) = (0_u32, 0_u32);
-        for &unit in units {
-            let unit: u32 = unit.into();
-            more += u32::from(unit >= 0x80) + u32::from(unit >= 0x800) + u32::from(unit >= 0x1_0000);
-            wrong |= u32::from(!is_character(unit));
+    let mut measured = Measured { bytes: units.len(), are_characters: true };
+    let (chunks, rest) = units.as_chunks::<MEASURED_AT_ONCE>();
+    for chunk in chunks {
+        // Not a fold, which is a call where a build does not inline it.
+        let mut all = T::from(0);
+        for &unit in chunk {
+            all = all | unit;
         }
-        measured.bytes += units.len() + more as usize;
-        measured.are_characters &= wrong == 0;
+        if all.into() >= 0x80 {
+            measured.beyond_ascii(chunk);
+        }
     }
+    measured.beyond_ascii(rest);
     measured
 }
 
