@@ -1,9 +1,9 @@
 //! Text in units of one, two or four bytes a character, as Python stores it, to UTF-8.
 //!
-//! A first pass over some characters counts their bytes and finds lone surrogates; a second one writes. Characters of ASCII are narrowed, sixteen at
-//! a time. Of sixteen others each is made in all its lengths and then stored as four bytes, of which the next one covers those
-//! that are too many: no branch depends on a character, since those of mixed text would be mispredicted at every word. The
-//! compiler makes loops over registers of it; those of AVX2 are twice as wide.
+//! A first pass over a block counts its bytes and finds lone surrogates; a second one writes. Characters of ASCII are narrowed,
+//! sixteen at a time. Of sixteen others each is made in all its lengths and then stored as four bytes, of which the next one
+//! covers those that are too many: no branch depends on a character, since those of mixed text would be mispredicted at every
+//! word. The compiler makes loops over registers of it; those of AVX2 are twice as wide.
 #![allow(unsafe_code, reason = "stores into reserved room, and calls of what the machine was asked for first")]
 
 use std::ops::{BitOr, Range};
@@ -18,6 +18,9 @@ const AT_ONCE: usize = 16;
 
 /// Characters that are counted at once, if all are ASCII.
 const MEASURED_AT_ONCE: usize = 128;
+
+/// Characters that are counted and then written: what was read stays in the cache.
+const BLOCK: usize = 1 << 13;
 
 /// The most bytes that are stored for a character.
 const STORED: usize = 4;
@@ -82,14 +85,18 @@ impl Units<'_> {
     /// As [`Units::text`], placed in the whole text; nothing is appended then.
     pub fn append(&self, characters: Range<usize>, text: &mut String) -> Result<()> {
         for_each_size!(self, units => {
-            let some = &units[characters];
-            let Measured { bytes, are_characters } = measure(some);
-            if !are_characters {
-                return Err(no_character(units));
+            let (some, start) = (&units[characters], text.len());
+            text.room(some.len() + STORED)?;
+            for block in some.chunks(BLOCK) {
+                let Measured { bytes, are_characters } = measure(block);
+                if !are_characters {
+                    text.truncate(start);
+                    return Err(no_character(units));
+                }
+                text.room(bytes + STORED)?;
+                // SAFETY: the units are characters, and only their UTF-8 is appended.
+                append(block, unsafe { text.as_mut_vec() });
             }
-            text.room(bytes + STORED)?;
-            // SAFETY: the units are characters, and only their UTF-8 is appended.
-            append(some, unsafe { text.as_mut_vec() });
         });
         Ok(())
     }
@@ -297,7 +304,7 @@ mod tests {
         let all: String = ('\0'..=char::MAX).collect();
         each_size(&all, |units| assert!(units.text().unwrap() == all && units.are_characters()));
         for last in ['\0', '\x7F', '\u{80}', '\u{FF}', '\u{7FF}', '\u{800}', '\u{FFFF}', '\u{10000}', char::MAX] {
-            for length in [1, 2, 15, 16, 17, 31, 32, 33, 100] {
+            for length in [1, 2, 15, 16, 17, 31, 32, 33, 100, 128, 300, BLOCK + 1] {
                 for at in [0, length / 2, length - 1] {
                     let text: String = (0..length).map(|place| if place == at { last } else { 'a' }).collect();
                     each_size(&text, |units| {
@@ -324,6 +331,7 @@ mod tests {
                     let wide: Vec<u32> = units.iter().copied().map(u32::from).collect();
                     for units in [Units::Two(&units), Units::Four(&wide)] {
                         let mut joined = "é".to_owned();
+                        assert!(units.append(0..length, &mut joined).is_err());
                         let later = units.append(at..length, &mut joined).unwrap_err();
                         let error = units.text().unwrap_err();
                         assert_eq!((error.byte, error.character), (Some(2 * at), Some(at)));
