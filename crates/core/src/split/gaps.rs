@@ -17,13 +17,14 @@ impl Outcomes {
     /// None if two characters do not decide it.
     fn new(automaton: &Automaton) -> Option<Self> {
         let symbols = automaton.symbols();
+        let mut known = vec![None; automaton.states()];
         let mut begins = Vec::with_capacity((symbols - 1) * symbols);
         for class in 0..symbols - 1 {
             let (state, _) = automaton.go(Automaton::START_STATE, class);
             for next in 0..symbols {
                 let (after, matched) = automaton.go(state, next);
                 let fails = !matched && after == Automaton::DEAD_STATE;
-                if !(matched || fails || always_matches(automaton, after)) {
+                if !(matched || fails || always_matches(automaton, after, &mut known)) {
                     return None;
                 }
                 begins.push(!fails);
@@ -42,13 +43,19 @@ impl Outcomes {
     }
 }
 
-/// Whether each way from a state comes to a match. No way goes on for ever without one (`Automaton::new`).
-fn always_matches(automaton: &Automaton, state: usize) -> bool {
-    state != Automaton::DEAD_STATE
+/// Whether each way from a state comes to a match. No way goes on for ever without one (`Automaton::new`); `known` has the
+/// answers for states, since many ways lead to each.
+fn always_matches(automaton: &Automaton, state: usize, known: &mut [Option<bool>]) -> bool {
+    if let Some(answer) = known[state] {
+        return answer;
+    }
+    let answer = state != Automaton::DEAD_STATE
         && (0..automaton.symbols()).all(|symbol| {
             let (after, matched) = automaton.go(state, symbol);
-            matched || always_matches(automaton, after)
-        })
+            matched || always_matches(automaton, after, known)
+        });
+    known[state] = Some(answer);
+    answer
 }
 
 /// The automaton that also matches each gap, as a whole; None if more than two characters decide where one ends, or an empty
@@ -135,6 +142,12 @@ mod tests {
             }
             assert!(gaps > 100, "{text} {gaps}");
         }
+    }
+
+    #[test]
+    fn many_ways_to_a_match_are_followed_once() {
+        let pattern = Pattern::new(r"a(?:(?s:.){0,60}\z|(?s:.){61})|[xyz]").unwrap();
+        assert!(with_gaps(automaton(&pattern)).is_some());
     }
 
     #[test]
