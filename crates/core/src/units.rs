@@ -86,14 +86,16 @@ impl Units<'_> {
     pub fn append(&self, characters: Range<usize>, text: &mut String) -> Result<()> {
         for_each_size!(self, units => {
             let (some, start) = (&units[characters], text.len());
-            text.room(some.len() + STORED)?;
+            let mut left = some.len();
             for block in some.chunks(BLOCK) {
+                left -= block.len();
                 let Measured { bytes, are_characters } = measure(block);
                 if !are_characters {
                     text.truncate(start);
                     return Err(no_character(units));
                 }
-                text.room(bytes + STORED)?;
+                // A byte at least for each character to come, so that the text seldom grows again.
+                text.room(bytes + left + STORED)?;
                 // SAFETY: the units are characters, and only their UTF-8 is appended.
                 append(block, unsafe { text.as_mut_vec() });
             }
