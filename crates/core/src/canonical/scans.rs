@@ -69,8 +69,9 @@ pub(super) struct State {
     pub(super) last: u32,
     /// The bytes from the start of the first scan on whose bytes matter.
     text: Vec<u8>,
-    /// What the normal form of the text makes of it.
+    /// The end of the text, as far as its normal form depends on it.
     pub(super) tail: Tail,
+    /// The states of the patterns before the last one.
     walls: Walls,
     /// The bytes read so far, up to those that every text has which is not empty.
     read: u8,

@@ -15,14 +15,13 @@ use crate::normalize::Normalizer;
 use crate::pipeline::Tokenizer;
 use crate::vocab::Vocab;
 
-/// What tokens have in place of a space.
+/// The character that tokens have in place of a space.
 pub(super) const MARK: &str = "\u{2581}";
 
 /// Where a text gets a space.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Front {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Front {
     /// Nowhere.
-    #[default]
     None,
     /// In front of every text that is not empty.
     Always,

@@ -15,7 +15,7 @@ use super::forms::{composes, settles};
 /// The end of the planes in which characters have decompositions.
 const END_OF_DECOMPOSED: u32 = 0x3_0000;
 
-/// What decides of a text which characters can follow it, so that it keeps its form.
+/// The end of a text, as far as it decides which characters can follow, so that the text keeps its form.
 ///
 /// Marks are sorted by their combining class, so that a lower one than the last cannot follow. One composes with the starter
 /// unless a mark of its own class is between: of the marks, the first one of the last class says both.

@@ -83,13 +83,8 @@ pub(super) fn with_gaps(automaton: &Automaton) -> Option<Automaton> {
     }
     for class in 0..symbols - 1 {
         let (after, _) = automaton.go(Automaton::START_STATE, class);
-        transitions.extend(
-            (0..symbols).map(
-                |next| {
-                    if outcomes.begins(class, next) { automaton.go(after, next) } else { goes_on(next) }
-                },
-            ),
-        );
+        let next_of = |next| if outcomes.begins(class, next) { automaton.go(after, next) } else { goes_on(next) };
+        transitions.extend((0..symbols).map(next_of));
     }
     for class in 0..symbols - 1 {
         let ended = (Automaton::DEAD_STATE, false);

@@ -1,6 +1,8 @@
 //! A compiled vocabulary: tokens, ids, and the merge of each adjacent pair. Immutable.
 //!
 //! Compiling needs merging where a vocabulary is not proper: `merge::compile` has [`Vocab::new`].
+//!
+//! Long because the tables of one vocabulary are made, stored, read and asked for in one place.
 
 mod adjacent;
 mod characters;
