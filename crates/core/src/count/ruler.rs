@@ -3,6 +3,7 @@
 //! Where nothing but patterns stands between a text and its pieces, one pass encodes it and marks piece ends that are
 //! cuts. Elsewhere the parts between two cuts are counted one by one; most are words, and were counted before.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::count::counter::{As, Counter};
@@ -26,6 +27,9 @@ const NEAR: usize = 24;
 /// Between two marks there are at least `limit / APART` bytes, but no more than `NEAR`: each mark takes a count, while the
 /// text between the last two around the end of a part is counted for each part.
 const APART: u64 = 16;
+
+/// Between marks no further apart, in bytes, and twice what they have to be, no others are looked for.
+const FINE: usize = 16;
 
 /// The most bytes that are read before they are asked for.
 const AHEAD: usize = 1 << 11;
@@ -96,15 +100,24 @@ impl Ruler {
         let is_first = self.begins && part.start == 0;
         let segmenter = counter.tokenizer.segmenter();
         let before = self.marks.last().map_or(0, |mark| mark.1);
-        if segmenter.keeps(&text[part.clone()], is_first, counter.policy) {
+        let written = segmenter.one_for_one(&text[part.clone()], is_first, counter.policy);
+        let is_same = matches!(written, Some(Cow::Borrowed(_)));
+        // Pieces of changed text are whole words, and small parts end inside of them.
+        if let Some(written) = written.filter(|_| is_same || self.apart > 0) {
             let (start, end) = (part.start, part.end);
             let mut count = Count(before);
             let encoder = counter.tokenizer.encoder(&mut count, None);
-            let cuts = Ascending::new(&counter.cuts, start);
+            // Where no part would be changed either, added tokens are spelled as they are.
+            let finds_as_spelled = counter.cuts.finds_as_spelled() || is_same && segmenter.parts_stay();
+            let cuts = Ascending::new(&counter.cuts, text, part.clone(), finds_as_spelled);
             let mut marking =
-                Marking { text, encoder, at: start, end, marks: &mut self.marks, cuts, apart: self.apart };
-            let walked = segmenter.walk_as_is(&text[part], counter.policy, &mut marking);
-            return walked.map_err(|error| error.shifted(start));
+                Marking { text, encoder, at: start, end, is_same, marks: &mut self.marks, cuts, apart: self.apart };
+            return if is_same {
+                let walked = segmenter.walk_as_is(&written, counter.policy, &mut marking);
+                walked.map_err(|error| error.shifted(start))
+            } else {
+                segmenter.walk_changed(&written, &mut marking)
+            };
         }
         let marks = self.mark_parts(counter, text, part, before)?;
         self.marks.room(marks.len())?;
@@ -117,7 +130,7 @@ impl Ruler {
     fn mark_parts(&self, counter: &Counter, text: &str, part: Range<usize>, before: u64) -> Result<Vec<(usize, u64)>> {
         let what = |start: usize| if self.begins && start == 0 { As::Text } else { As::GoingOn };
         let (mut marks, mut start) = (Vec::new(), part.start);
-        let mut ascending = Ascending::new(&counter.cuts, part.start);
+        let mut ascending = Ascending::new(&counter.cuts, text, part.clone(), counter.cuts.finds_as_spelled());
         let mut checks = Checks::default();
         for (at, character) in text[part.clone()].char_indices() {
             checks.check()?;
@@ -142,7 +155,7 @@ impl Ruler {
     fn refine(&mut self, counter: &Counter, text: &str, number: usize) -> Result<bool> {
         let before = number.checked_sub(1).and_then(|before| self.marks.get(before));
         let (Some(&(start, sum)), Some(&(end, _))) = (before, self.marks.get(number)) else { return Ok(false) };
-        if end - start <= LEAST || end == self.refined {
+        if end - start <= FINE + 2 * self.apart || end == self.refined {
             return Ok(false);
         }
         self.refined = end;
@@ -313,12 +326,20 @@ fn bytes_for(ids: u64) -> usize {
     ids.saturating_mul(3).clamp(LEAST as u64, AT_ONCE as u64) as usize
 }
 
+/// Where as many characters of a text end from a place on as there are in a piece.
+fn behind(text: &str, place: usize, piece: &str) -> usize {
+    let mut behind = text[place..].char_indices().skip(piece.chars().count());
+    behind.next().map_or(text.len(), |(length, _)| place + length)
+}
+
 /// Marks the cuts among the ends of pieces while it encodes them.
 struct Marking<'a, 't> {
     text: &'a str,
     encoder: Encoder<'a, Count>,
     at: usize,
     end: usize,
+    /// Whether pieces are parts of the text; else up to each cut they have as many characters.
+    is_same: bool,
     marks: &'a mut Vec<(usize, u64)>,
     cuts: Ascending<'a, 't>,
     /// The fewest bytes between two marks.
@@ -339,7 +360,8 @@ impl Marking<'_, '_> {
 impl Visit for Marking<'_, '_> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         self.encoder.piece(piece)?;
-        self.mark(self.at + piece.len())
+        let end = if self.is_same { self.at + piece.len() } else { behind(self.text, self.at, piece) };
+        self.mark(end)
     }
 
     fn added(&mut self, token: &AddedToken, text: &str) -> Result<()> {
@@ -348,17 +370,24 @@ impl Visit for Marking<'_, '_> {
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], _: Range<usize>) -> Result<usize> {
-        let Self { text: whole, encoder, at, end, marks, cuts, apart } = self;
-        let (start, mut sum, mut marked) = (*at, encoder.sink.0, Ok(()));
+        let Self { text: whole, encoder, at, end, is_same, marks, cuts, apart } = self;
+        let (first, mut sum, mut marked) = (*at, encoder.sink.0, Ok(()));
+        let (mut start, mut changed) = (0, first);
         let counted = encoder.count_pieces(text, pattern, inner, |piece_end, count| {
             sum += count;
-            let place = start + piece_end;
+            let place = if *is_same {
+                first + piece_end
+            } else {
+                changed = behind(whole, changed, &text[start..piece_end]);
+                start = piece_end;
+                changed
+            };
             if marked.is_ok() && (place == *end || place >= next(marks, *apart) && cuts.is_cut(whole, place)) {
                 marked = push(marks, (place, sum));
             }
         });
         encoder.sink.0 = sum;
-        *at = start + text.len();
+        *at = if *is_same { first + text.len() } else { changed };
         counted.and(marked).map(|()| text.len())
     }
 }
@@ -366,15 +395,22 @@ impl Visit for Marking<'_, '_> {
 /// Finds cuts among places that ascend from a cut on: where an added token begins is looked up once.
 struct Ascending<'a, 't> {
     cuts: &'a Cuts<'t>,
-    matchers: Vec<&'t Matcher>,
-    /// Up to where it looked for beginnings, and the furthest end of those found.
-    looked: usize,
+    finds_as_spelled: bool,
+    /// The end of the places.
+    end: usize,
+    /// Where added tokens are found in the text as it is: each matcher, where its next token begins, and the length of the
+    /// longest there.
+    matchers: Vec<(&'t Matcher, Option<(usize, usize)>)>,
+    /// The furthest end of those that begin before.
     reach: usize,
 }
 
 impl<'a, 't> Ascending<'a, 't> {
-    fn new(cuts: &'a Cuts<'t>, start: usize) -> Self {
-        Self { cuts, matchers: cuts.matchers().collect(), looked: start, reach: 0 }
+    /// `finds_as_spelled` is whether added tokens are found in the text as it is.
+    fn new(cuts: &'a Cuts<'t>, text: &str, places: Range<usize>, finds_as_spelled: bool) -> Self {
+        let next = |added: &'t Matcher| (added, added.next_at(text.as_bytes(), places.clone()));
+        let matchers = if finds_as_spelled { cuts.matchers().map(next).collect() } else { Vec::new() };
+        Self { cuts, finds_as_spelled, end: places.end, matchers, reach: 0 }
     }
 
     /// As [`Cuts::is_cut`].
@@ -384,18 +420,14 @@ impl<'a, 't> Ascending<'a, 't> {
 
     /// As [`Cuts::is_near_added`].
     fn is_near(&mut self, text: &str, place: usize) -> bool {
-        if self.matchers.is_empty() {
-            return false;
-        }
-        if !self.cuts.finds_as_spelled() {
+        if !self.finds_as_spelled {
             return self.cuts.is_near_added(text, place);
         }
-        while self.looked < place {
-            let rest = &text.as_bytes()[self.looked..];
-            if let length @ 1.. = self.matchers.iter().map(|added| added.longest_at(rest)).max().unwrap_or(0) {
-                self.reach = self.reach.max(self.looked + length);
+        for (added, next) in &mut self.matchers {
+            while let Some((start, length)) = next.filter(|next| next.0 < place) {
+                self.reach = self.reach.max(start + length);
+                *next = added.next_at(text.as_bytes(), start + 1..self.end);
             }
-            self.looked += 1;
         }
         self.reach > place || self.cuts.is_apart() && self.cuts.is_near_added(text, place)
     }
@@ -404,9 +436,38 @@ impl<'a, 't> Ascending<'a, 't> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::made::{ALPHABET, tokenizers};
     use crate::pipeline::{Parts, Tokenizer};
-    use crate::segment::Policy;
+    use crate::segment::{Policy, Treat};
     use crate::vocab::{Semantics, Vocab};
+
+    #[test]
+    fn marks_are_cuts_with_the_ids_before_them() {
+        let policy = Policy { special: Treat::Match, added: Treat::Match };
+        let mut seed = 7_u64;
+        for (number, flags, tokenizer) in tokenizers() {
+            let counter = Counter::new(&tokenizer, policy);
+            let count = |text: &str, what| counter.count(text, 0..text.len(), what).unwrap();
+            for _ in 0..12 {
+                let text: String = (0..40)
+                    .map(|_| {
+                        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        ALPHABET[(seed >> 33) as usize % ALPHABET.len()]
+                    })
+                    .collect();
+                let mut ruler = Ruler::new(1);
+                ruler.cover(&counter, &text, text.len(), text.len()).unwrap();
+                for &(place, sum) in &ruler.marks[1..] {
+                    assert_eq!(sum, count(&text[..place], As::Text), "{number} {flags} {text:?} at {place}");
+                    for end in (place + 1..=text.len()).filter(|&end| text.is_char_boundary(end)) {
+                        let behind = count(&text[place..end], As::GoingOn);
+                        let whole = count(&text[..end], As::Text);
+                        assert_eq!(sum + behind, whole, "{number} {flags} {text:?} to {end} at {place}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_fit_in_text_without_cuts_reads_no_further_than_its_ids_reach() {

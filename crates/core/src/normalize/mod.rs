@@ -140,6 +140,28 @@ impl Normalizer {
         matches!(self, Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd | Self::StripAccents)
     }
 
+    /// Whether each part of a text that stays as it is stays as it is.
+    pub(crate) fn parts_stay(&self) -> bool {
+        self.is_form() || self.is_of_characters() || matches!(self, Self::Lowercase | Self::StripAccents)
+    }
+
+    /// Whether it puts one character in the place of another one, wherever that stands, and does nothing else.
+    pub(crate) fn is_of_characters(&self) -> bool {
+        matches!(self, Self::Replace(replace) if replace.is_of_characters())
+    }
+
+    /// The normalized text, borrowed if nothing changed, if it has as many characters as the original between any two places
+    /// that are cuts; None where that is not known.
+    pub(crate) fn one_for_one<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+        match self {
+            Self::SentencePiece(model) => model.one_for_one(text).map(Cow::Owned),
+            _ => {
+                let new = self.try_apply(text).ok()?;
+                (matches!(new, Cow::Borrowed(_)) || self.is_of_characters()).then_some(new)
+            }
+        }
+    }
+
     /// The ranges of a text that a normal form may change.
     pub(crate) fn may_change(&self, text: &str) -> impl Iterator<Item = Range<usize>> {
         forms::may_change(self, text)

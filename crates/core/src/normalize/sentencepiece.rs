@@ -188,6 +188,37 @@ impl SentencePiece {
         Ok(())
     }
 
+    /// The normalized text, if each rule writes as many characters as it reads, and nothing is dropped or put in.
+    pub(super) fn one_for_one(&self, text: &str) -> Option<String> {
+        if self.dummy != Dummy::Nowhere || self.squeeze && !self.goes_on {
+            return None;
+        }
+        let mut out = String::with_capacity(text.len() + text.len() / 2);
+        let (mut at, mut after_space) = (0, false);
+        while at < text.len() {
+            let run = self.plain_run(text.as_bytes(), at);
+            if run > at {
+                out.push_str(&text[at..run]);
+                (at, after_space) = (run, false);
+                continue;
+            }
+            let (part, length) = self.prefix(text, at)?;
+            let is_space = part == " ";
+            let is_dropped = is_space && after_space;
+            if is_dropped
+                || !is_space && part.contains(' ')
+                || part.chars().count() != text[at..at + length].chars().count()
+            {
+                return None;
+            }
+            out.push_str(if is_space { self.space } else { part });
+            after_space = self.squeeze && is_space;
+            at += length;
+        }
+        let is_cut_off = self.squeeze && out.ends_with(self.space);
+        (!is_cut_off).then_some(out)
+    }
+
     /// The normalizer of a text that goes on behind a character that is no white space.
     pub(super) fn going_on(self: &Arc<Self>) -> Arc<Self> {
         if self.dummy != Dummy::InFront && !self.squeeze {

@@ -104,6 +104,51 @@ fn the_text_is_the_same_with_origins_and_they_are_in_order() {
 }
 
 #[test]
+fn parts_stay_where_it_is_said() {
+    let said: Vec<_> = all().into_iter().filter(Normalizer::parts_stay).collect();
+    assert!(said.len() > 6, "{said:?}");
+    for (normalizer, text) in said.iter().flat_map(|normalizer| texts(5).map(move |text| (normalizer, text))) {
+        if matches!(normalizer.apply(&text), Cow::Owned(_)) {
+            continue;
+        }
+        for (start, _) in text.char_indices() {
+            for (length, last) in text[start..].char_indices() {
+                let part = &text[start..start + length + last.len_utf8()];
+                assert!(matches!(normalizer.apply(part), Cow::Borrowed(_)), "{normalizer:?} {part:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_of_as_many_characters_are_the_normalized_ones() {
+    let step = |escape: bool, squeeze: bool, table: &[u8]| {
+        let table = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, table);
+        let options = format!(
+            r#"{{"type":"SentencePiece","precompiled_charsmap":"{table}","add_dummy_prefix":true,"remove_extra_whitespaces":{squeeze},"escape_whitespaces":{escape},"treat_whitespace_as_suffix":false,"user_defined_symbols":["aB"]}}"#
+        );
+        Normalizer::parse(&options).unwrap()
+    };
+    let entries = [('\t', " "), ('é', "e"), ('½', "1/2"), ('日', ""), ('B', "bb"), ('ß', "s ")];
+    let pairs = [("か\u{3099}", "が"), ("\r\n", "ab"), ("S", "s")];
+    let mut said: Vec<_> = all();
+    for (escape, squeeze) in [(true, true), (true, false), (false, true)] {
+        said.extend([step(escape, squeeze, &[]), step(escape, squeeze, &table(&entries))]);
+        said.push(step(escape, squeeze, &table(&pairs)));
+    }
+    let mut found = 0;
+    for (normalizer, text) in said.iter().flat_map(|normalizer| texts(6).map(move |text| (normalizer, text))) {
+        for normalizer in [Some(normalizer.clone()), normalizer.going_on()].into_iter().flatten() {
+            let Some(new) = normalizer.one_for_one(&text) else { continue };
+            assert_eq!(new, normalizer.apply(&text), "{normalizer:?} {text:?}");
+            assert_eq!(new.chars().count(), text.chars().count(), "{normalizer:?} {text:?}");
+            found += usize::from(new != text);
+        }
+    }
+    assert!(found > 300, "{found}");
+}
+
+#[test]
 fn bert_is_its_stages_one_after_another() {
     let parse = |step: &str| Normalizer::parse(step).unwrap();
     let categories = categories::categories();

@@ -548,7 +548,7 @@ pub(crate) mod tests {
         let clip = r#"{"type":"Split","pattern":{"Regex":"<b>|'s|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+"},"behavior":"Removed","invert":true}"#;
         let bert = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
         let unsplit = r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false}"#;
-        let all: [Stages; 13] = [
+        let all: [Stages; 15] = [
             (&[], &[], &[names::GPT2]),
             (&[], &[], &[]),
             (&["NFC"], &[], &[names::GPT2]),
@@ -562,6 +562,8 @@ pub(crate) mod tests {
             (&["NFC", spaces, "Lowercase"], &[clip], &[]),
             (&[], &[unsplit], &[]),
             (&["NFKC", "Nmt", "ByteLevel"], &["Whitespace"], &[]),
+            (&[prepend, marks], &[], &[r"▁+[^▁]*|[^▁]+"]),
+            (&["NFKC", marks], &[], &[r"▁+[^▁]*|[^▁]+", r"\d|\D+"]),
         ];
         let numbered = all.into_iter().enumerate();
         let made = numbered.flat_map(|(number, (normalizers, pre_tokenizers, patterns))| {

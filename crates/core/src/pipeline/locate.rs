@@ -494,7 +494,8 @@ mod tests {
                     }
                 }
             }
-            let has_no_pieces = matches!(number, 1 | 4 | 11);
+            // Of 13, added tokens that are normalized begin with the mark before which pieces end.
+            let has_no_pieces = matches!(number, 1 | 4 | 11) || (number, flags) == (13, 4);
             assert!(cut > 50 || has_no_pieces || number == 9 || flags == 5, "{number} {flags}: {cut}");
         }
     }

@@ -15,6 +15,8 @@ mod tokenizer;
 
 pub use self::batch::{Batch, Gather, Run, Taker};
 pub(crate) use self::cuts::Cuts;
+#[cfg(test)]
+pub(crate) use self::cuts::tests as made;
 pub use self::each::{Each, Frame};
 pub use self::encode_stream::EncodeStream;
 pub(crate) use self::encode_stream::{last_cut, walk};

@@ -253,7 +253,7 @@ impl Segmenter {
         .map_err(|error| error.placed(text))
     }
 
-    /// As [`Segmenter::walk`], of a text that [`Segmenter::keeps`].
+    /// As [`Segmenter::walk`], of a text that [`Segmenter::one_for_one`] gives as it is.
     pub(crate) fn walk_as_is(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
         walk_added(self.original.matcher(policy), text, policy, visitor, |_, between, visitor| {
             walk_added(self.normalized.matcher(policy), between, policy, visitor, |_, plain, visitor| {
@@ -419,20 +419,31 @@ impl Segmenter {
         &self.steps
     }
 
-    /// Whether nothing but added tokens and patterns changes or cuts a text, which begins by itself or goes on.
-    pub(crate) fn keeps(&self, text: &str, at_start: bool, policy: Policy) -> bool {
+    /// A text as patterns get it, which begins by itself or goes on, where nothing else cuts it but added tokens: as it is, or
+    /// without any of these and with as many characters between any two cuts as it has itself. None elsewhere.
+    pub(crate) fn one_for_one<'t>(&self, text: &'t str, at_start: bool, policy: Policy) -> Option<Cow<'t, str>> {
         let Steps { prefix_space, pre_tokenizers, .. } = &self.steps;
         if *prefix_space || !pre_tokenizers.is_empty() {
-            return false;
+            return None;
         }
-        if self.steps.normalizers.is_empty() {
-            return true;
+        let mut new = Cow::Borrowed(text);
+        for normalizer in if at_start { &self.steps.normalizers } else { &self.going_on } {
+            if let Cow::Owned(changed) = normalizer.one_for_one(&new)? {
+                new = Cow::Owned(changed);
+            }
         }
-        let normalizers = if at_start { &self.steps.normalizers } else { &self.going_on };
-        let mut matchers = [self.matcher(policy), self.normalized_matcher(policy)].into_iter().flatten();
+        if matches!(new, Cow::Borrowed(_)) && self.parts_stay() {
+            return Some(new);
+        }
         // The text between added tokens is normalized by itself.
-        normalize::try_apply_all(normalizers, text).is_ok_and(|text| matches!(text, Cow::Borrowed(_)))
-            && !matchers.any(|added| added.find(text).next().is_some())
+        let finds = |matcher: Option<&Matcher>, text| matcher.is_some_and(|added| added.find(text).next().is_some());
+        let has_added = finds(self.matcher(policy), text) || finds(self.normalized_matcher(policy), &new);
+        (!has_added).then_some(new)
+    }
+
+    /// Whether the normalizers leave each part of a text as it is if they leave all of it so.
+    pub(crate) fn parts_stay(&self) -> bool {
+        self.steps.normalizers.iter().all(Normalizer::parts_stay)
     }
 
     /// Whether nothing but patterns and added tokens found in normalized text changes or cuts a stretch, or one that goes on
@@ -486,6 +497,14 @@ impl Segmenter {
     /// `Pattern`, if a pattern exceeds its step budget; the errors of `visitor`.
     pub(crate) fn walk_patterns(&self, text: &str, visitor: &mut impl Visit) -> Result<()> {
         walk_pieces(text, &self.steps.patterns, visitor)
+    }
+
+    /// The same of a text that is not the one that was given: errors have no place.
+    ///
+    /// # Errors
+    /// As [`Segmenter::walk_patterns`].
+    pub(crate) fn walk_changed(&self, text: &str, visitor: &mut impl Visit) -> Result<()> {
+        self.walk_patterns(text, visitor).map_err(unplaced)
     }
 
     /// The text between two added tokens of the original text.

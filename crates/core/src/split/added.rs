@@ -48,9 +48,10 @@ pub struct Found {
 pub struct Matcher {
     tokens: Vec<AddedToken>,
     automaton: AhoCorasick,
-    /// Finds the first two bytes of tokens in many places at a time, where the automaton takes one byte after the other; None
-    /// where it is as fast, and where a token has one byte alone.
+    /// Finds the first two bytes of tokens in many places at a time; None where a token has one byte alone.
     begin: Option<Searcher>,
+    /// Whether the automaton takes one byte after the other, which is slower.
+    is_stepwise: bool,
     /// The tokens as they are spelled, sorted.
     spelled: Vec<String>,
     /// Whether one of them starts with this byte.
@@ -165,14 +166,13 @@ impl Matcher {
         let mut spelled: Vec<String> = tokens.iter().map(|token| spelled(&token.content)).collect::<Result<_>>()?;
         let mut builder = AhoCorasick::builder();
         builder.match_kind(MatchKind::LeftmostLongest);
-        let mut begin = None;
-        if begins_often(&spelled) {
+        let is_stepwise = begins_often(&spelled);
+        if is_stepwise {
             // A prefilter for first bytes would stop everywhere; a table takes one step a byte.
             builder.prefilter(false).kind(Some(AhoCorasickKind::DFA));
-            let firsts: Option<BTreeSet<&[u8; 2]>> =
-                spelled.iter().map(|token| token.as_bytes().first_chunk()).collect();
-            begin = firsts.and_then(Searcher::new);
         }
+        let firsts: Option<BTreeSet<&[u8; 2]>> = spelled.iter().map(|token| token.as_bytes().first_chunk()).collect();
+        let begin = firsts.and_then(Searcher::new);
         let automaton = builder
             .build(&spelled)
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
@@ -189,7 +189,7 @@ impl Matcher {
         }
         let (runs, meets) = (Runs::all(&spelled), Meets::new(&spelled));
         let minds_context = tokens.iter().any(|token| token.single_word || token.lstrip || token.rstrip);
-        Ok(Some(Self { tokens, automaton, begin, spelled, starts, pairs, runs, minds_context, meets }))
+        Ok(Some(Self { tokens, automaton, begin, is_stepwise, spelled, starts, pairs, runs, minds_context, meets }))
     }
 
     /// The token with this number.
@@ -283,6 +283,31 @@ impl Matcher {
         })
     }
 
+    /// The first place in a range of a text where a token begins, even one hidden by another, and the length of the longest.
+    pub(crate) fn next_at(&self, text: &[u8], range: Range<usize>) -> Option<(usize, usize)> {
+        let mut at = range.start;
+        // Where one begins, others often follow.
+        if at < range.end
+            && let length @ 1.. = self.longest_at(&text[at..])
+        {
+            return Some((at, length));
+        }
+        loop {
+            let start = match &self.begin {
+                Some(begin) => {
+                    let span = Span::from(at..text.len().min(range.end + 1));
+                    begin.find_in(text, span).map(|found| found.start()).filter(|&start| start < range.end)?
+                }
+                None => at + text.get(at..range.end)?.iter().position(|&byte| self.may_start(byte))?,
+            };
+            let length = self.longest_at(&text[start..]);
+            if length > 0 {
+                return Some((start, length));
+            }
+            at = start + 1;
+        }
+    }
+
     /// The longest token that begins a text.
     pub(crate) fn longest_at_start<'t>(&self, text: &'t str) -> Option<&'t str> {
         text.get(..self.longest_at(text.as_bytes())).filter(|token| !token.is_empty())
@@ -310,7 +335,9 @@ impl Matcher {
 
     /// The longest of the leftmost tokens in a text from a place on, as they are spelled.
     fn longest_from(&self, text: &str, mut at: usize) -> Option<Match> {
-        let Some(begin) = &self.begin else { return self.automaton.find(Input::new(text).span(at..text.len())) };
+        let Some(begin) = self.begin.as_ref().filter(|_| self.is_stepwise) else {
+            return self.automaton.find(Input::new(text).span(at..text.len()));
+        };
         loop {
             let start = begin.find_in(text, Span::from(at..text.len()))?.start();
             let length = self.longest_at(&text.as_bytes()[start..]);
