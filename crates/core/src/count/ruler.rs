@@ -1,7 +1,10 @@
 //! A ruler of a text: cuts, and how many ids the text before each has, made as far as they are asked for.
 //!
-//! Where nothing but patterns stands between a text and its pieces, one pass encodes it and marks piece ends that are
-//! cuts. Elsewhere the parts between two cuts are counted one by one; most are words, and were counted before.
+//! Where nothing but patterns stands between a text and its pieces, or what does keeps the text as it is or the number of
+//! its characters, one pass encodes it and marks piece ends that are cuts. Elsewhere the parts between two cuts are counted
+//! one by one; most are words, and were counted before.
+//!
+//! Long because marks are made in two ways, and found while they are made.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -153,13 +153,11 @@ impl Normalizer {
     /// The normalized text, borrowed if nothing changed, if it has as many characters as the original between any two places
     /// that are cuts; None where that is not known.
     pub(crate) fn one_for_one<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
-        match self {
-            Self::SentencePiece(model) => model.one_for_one(text).map(Cow::Owned),
-            _ => {
-                let new = self.try_apply(text).ok()?;
-                (matches!(new, Cow::Borrowed(_)) || self.is_of_characters()).then_some(new)
-            }
+        if let Self::SentencePiece(model) = self {
+            return model.one_for_one(text).map(Cow::Owned);
         }
+        let new = self.try_apply(text).ok()?;
+        (matches!(new, Cow::Borrowed(_)) || self.is_of_characters()).then_some(new)
     }
 
     /// The ranges of a text that a normal form may change.
