@@ -22,8 +22,7 @@ use crate::memory;
 use crate::parallel;
 use crate::train::byte_pairs::alphabet::Alphabet;
 use crate::train::byte_pairs::alphabet::Speller;
-use crate::train::byte_pairs::pair::Pair;
-use crate::train::byte_pairs::pair::Place;
+use crate::train::byte_pairs::pair::{Pair, Place, symbols_of};
 use crate::train::byte_pairs::pairs::{Order, Shard};
 use crate::train::byte_pairs::recount;
 use crate::train::byte_pairs::settings::{Settings, Ties};
@@ -56,6 +55,8 @@ pub(super) struct Tuning {
     pub(super) batch_postings: usize,
     /// The most merges in a batch.
     pub(super) batch: usize,
+    /// With so many postings a batch ends: they are kept until it is applied.
+    pub(super) kept_postings: usize,
     /// The first floor is the number of adjacent symbols, over merges times this.
     pub(super) floor_divisor: u64,
     /// Each time, the floor is divided by this.
@@ -64,7 +65,15 @@ pub(super) struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { long_from: 256, share: 1 << 19, batch_postings: 1 << 8, batch: 64, floor_divisor: 64, floor_step: 8 }
+        Self {
+            long_from: 256,
+            share: 1 << 19,
+            batch_postings: 1 << 8,
+            batch: 64,
+            kept_postings: 1 << 20,
+            floor_divisor: 64,
+            floor_step: 8,
+        }
     }
 }
 
@@ -304,8 +313,6 @@ impl Trainer<'_> {
     fn work_on_site(&self, job: Job, site: usize, state: &State) -> Result<()> {
         let (mut site, mut outbox) = (write(&self.sites[site]), write(&self.outboxes[site]));
         let State { symbols, batch, floor, filter } = state;
-        // A pair that is rare in one part may be frequent in all.
-        let floor_here = if self.sites.len() == 1 { *floor } else { 1 };
         match job {
             Job::Filter => {
                 if let Site::Short(words) = &mut *site {
@@ -314,6 +321,8 @@ impl Trainer<'_> {
                 outbox.filter = recount::filter(&site, symbols, self.slots, self.progress)?;
             }
             Job::Count => {
+                // A pair that is rare in one part may be frequent in all.
+                let floor_here = if self.sites.len() == 1 { *floor } else { 1 };
                 let counted = recount::count(&site, symbols, (filter, *floor), floor_here, self.progress)?;
                 for (pair, counts) in counted {
                     memory::push(&mut outbox.counted[self.shard(pair)], (pair, counts))?;
@@ -328,7 +337,7 @@ impl Trainer<'_> {
                     let postings = &merge.postings[from..];
                     let postings = &postings[..postings.partition_point(|&posting| posting < range.end)];
                     site.merge(postings, merge, &mut outbox.tally, self.progress)?;
-                    outbox.report(merge, symbols, floor_here, self.progress, |pair| self.shard(pair))?;
+                    outbox.report(merge, |pair| self.shard(pair))?;
                 }
             }
         }
@@ -345,16 +354,22 @@ impl Trainer<'_> {
             shard.settle(state.floor)?;
         } else {
             let outboxes: Vec<_> = self.outboxes.iter().map(read).collect();
-            shard.apply(&outboxes, number, state.floor)?;
+            let merges = state.batch.iter().enumerate().filter(|(_, merge)| self.shard_of(merge.joined) == number);
+            shard.apply(&outboxes, number, merges, (&state.symbols, state.floor), self.progress)?;
         }
         let order = Order { ties: self.settings.ties, symbols: &state.symbols };
         shard.enqueue(state.floor, &order, self.first_place(&state.symbols))
     }
 
-    /// Which shard a pair is in.
+    /// Which shard a pair is in: that of its newer symbol, so that all pairs that a merge makes are in one.
     pub(super) fn shard(&self, pair: u64) -> usize {
-        let hash = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        (hash as usize).wrapping_mul(self.shards.len()) >> 32
+        let [left, right] = symbols_of(pair);
+        self.shard_of(left.max(right))
+    }
+
+    /// Which shard has the pairs of a symbol with older ones.
+    fn shard_of(&self, symbol: u32) -> usize {
+        symbol as usize % self.shards.len()
     }
 
     /// Finds where a pair first occurs now; postings that are out of date by now are dropped from the front.

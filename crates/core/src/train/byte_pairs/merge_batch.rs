@@ -1,7 +1,7 @@
 //! Choosing the next merges: from the queue, or replayed; several at once where that is exact.
 //!
-//! **A batch** is a run of pairs from the queue, as long as no two pairs share a symbol; a pair of a symbol with itself may
-//! only be the last. All of them are merged before the next look at the queue. Merging one at a time has the same result:
+//! **A batch** is a run of pairs from the queue, as long as no two pairs share a symbol, and their postings are not too many
+//! to be kept until the batch is applied; a pair of a symbol with itself may only be the last. All of them are merged before the next look at the queue. Merging one at a time has the same result:
 //!
 //! 1. A merge of (a, b) changes the counts and first places of pairs with a or b alone, and makes pairs with the new
 //!    symbol c. So the others of the batch stay as they are, in their order, and so do their recorded counts.
@@ -58,11 +58,13 @@ impl Trainer<'_> {
         // A pair that may not merge breaks the third point: nothing bounds its count, and it is not in the queue.
         let alone = state.symbols.met_taken.load(Ordering::Relaxed);
         let most = most.min(if alone { 1 } else { self.tuning.batch });
+        let mut postings = 0;
         let rest = loop {
             let Some((entry, number)) = next(&mut shards)? else { break 0 };
             let [left, right] = symbols_of(entry.pair);
             let closed = used.len() < 2 * taken.len();
-            if taken.len() == most || closed || used.contains(&left) || used.contains(&right) {
+            let full = taken.len() == most || postings >= self.tuning.kept_postings;
+            if full || closed || used.contains(&left) || used.contains(&right) {
                 break entry.count;
             }
             used.push(left);
@@ -71,7 +73,9 @@ impl Trainer<'_> {
             }
             let shard = &mut shards[number];
             shard.queue.pop(|a, b| order.before(a, b));
-            taken.push((entry, shard.pairs.remove(&entry.pair).unwrap_or_default()));
+            let pair = shard.pairs.remove(&entry.pair).unwrap_or_default();
+            postings += pair.postings.len();
+            taken.push((entry, pair));
         };
         while self.settings.ties != Ties::LowestIds
             && taken.len() > 1
@@ -90,11 +94,12 @@ impl Trainer<'_> {
     pub(super) fn replayed(&self, rest: &[Learned], number: usize) -> Result<Vec<Learned>> {
         let state = read(&self.state);
         let mut taken: Vec<(u64, Pair)> = Vec::new();
-        let mut used = Vec::new();
+        let (mut used, mut postings) = (Vec::new(), 0);
         for merge in rest.iter().take((self.settings.merges - number).min(self.tuning.batch)) {
             let known = (merge.left.max(merge.right) as usize) < state.symbols.len();
             let closed = used.len() < 2 * taken.len();
-            if !known || closed || used.contains(&merge.left) || used.contains(&merge.right) {
+            let full = postings >= self.tuning.kept_postings;
+            if !known || full || closed || used.contains(&merge.left) || used.contains(&merge.right) {
                 break;
             }
             let pair = key(merge.left, merge.right);
@@ -106,7 +111,9 @@ impl Trainer<'_> {
             if merge.left != merge.right {
                 used.push(merge.right);
             }
-            taken.push((pair, shard.pairs.remove(&pair).unwrap_or_default()));
+            let known = shard.pairs.remove(&pair).unwrap_or_default();
+            postings += known.postings.len();
+            taken.push((pair, known));
         }
         if taken.is_empty() && (rest[0].count >= state.floor || state.floor == self.settings.min_frequency.max(1)) {
             return Err(self.differs(rest[0], number, &state));

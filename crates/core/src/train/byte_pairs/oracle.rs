@@ -138,6 +138,7 @@ fn random_tuning(random: &mut Random) -> Tuning {
         share: 1,
         batch_postings: random.pick(&[0, 3, usize::MAX]),
         batch: random.pick(&[1, 2, 64]),
+        kept_postings: random.pick(&[1, 5, usize::MAX]),
         floor_divisor: random.pick(&[1, 8, u64::MAX]),
         floor_step: random.pick(&[2, 8]),
     }

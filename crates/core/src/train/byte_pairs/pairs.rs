@@ -3,14 +3,17 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{self, Room};
-use crate::train::byte_pairs::pair::{Pair, Place, symbols_of};
+use crate::train::byte_pairs::pair::{Pair, Place, key, symbols_of};
 use crate::train::byte_pairs::queue::Queue;
 use crate::train::byte_pairs::settings::Ties;
-use crate::train::byte_pairs::symbols::Symbols;
-use crate::train::byte_pairs::tally::Outbox;
-use crate::train::overflow;
+use crate::train::byte_pairs::symbols::{Joining, Symbols};
+use crate::train::byte_pairs::tally::{Outbox, Row};
+use crate::train::{Progress, overflow};
+
+/// The records between two checks of the stop flag.
+const RECORDS: usize = 1 << 16;
 
 /// A pair in the queue, with its count and first place when it was put there; the truth may be worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +33,11 @@ pub(super) struct Shard {
     bar: u64,
     /// The others, in no order: most are never needed, and a small queue is fast.
     later: Vec<Entry>,
-    /// Gains of several parts of the words, added up.
-    sums: HashMap<u64, Pair, FxBuildHasher>,
     new: Vec<u64>,
+    /// While a merge is applied: the sums of its neighbours, the pairs that it makes, and by slot the number of either, or 0.
+    sums: Vec<Row>,
+    gained: Vec<(u64, Pair)>,
+    places: Vec<u32>,
 }
 
 impl Shard {
@@ -42,8 +47,10 @@ impl Shard {
             queue: Queue::new(),
             bar: u64::MAX,
             later: Vec::new(),
-            sums: HashMap::default(),
             new: Vec::new(),
+            sums: Vec::new(),
+            gained: Vec::new(),
+            places: Vec::new(),
         }
     }
 
@@ -52,45 +59,79 @@ impl Shard {
         *self = Self::new();
     }
 
-    /// Applies the reports of the parts of the words to this shard, without pairs below `floor`.
+    /// Applies the reports of the parts of the words: the gains of the merges that are this shard's, and all losses of its
+    /// pairs.
+    ///
+    /// Parts are added up by symbol in an array, since a merge has few neighbours, and what is gained below the floor, which
+    /// is most, is not stored.
     ///
     /// # Errors
-    /// `Memory`.
-    pub(super) fn apply(
+    /// `Memory`, `Interrupted`.
+    pub(super) fn apply<'m>(
         &mut self,
         outboxes: &[impl std::ops::Deref<Target = Outbox>],
         shard: usize,
-        floor: u64,
+        merges: impl Iterator<Item = (usize, &'m Joining)>,
+        (symbols, floor): (&Symbols, u64),
+        progress: &Progress,
     ) -> Result<()> {
-        if let [outbox] = outboxes {
-            for gain in &outbox.gains[shard] {
-                let postings = memory::collect(outbox.postings(gain).iter().copied())?;
-                self.pairs.room(1)?;
-                self.pairs.insert(gain.pair, Pair { count: gain.count, postings });
-                memory::push(&mut self.new, gain.pair)?;
-            }
-        } else {
-            for gain in outboxes.iter().flat_map(|outbox| &outbox.gains[shard]) {
-                self.sums.room(1)?;
-                self.sums.entry(gain.pair).or_default().count += gain.count;
-            }
-            self.sums.retain(|_, sum| sum.count >= floor);
-            for outbox in outboxes {
-                for gain in &outbox.gains[shard] {
-                    if let Some(sum) = self.sums.get_mut(&gain.pair) {
-                        memory::extend(&mut sum.postings, outbox.postings(gain).iter().copied())?;
-                    }
-                }
-            }
-            memory::extend(&mut self.new, self.sums.keys().copied())?;
-            self.pairs.room(self.sums.len())?;
-            self.pairs.extend(self.sums.drain());
+        let wanted = 2 * symbols.len();
+        self.places.room(wanted - self.places.len())?;
+        self.places.resize(wanted, 0);
+        for (number, merge) in merges {
+            self.gain(outboxes.iter().map(|outbox| outbox.of_merge(number)), merge, (symbols, floor), progress)?;
         }
         for &(pair, count) in outboxes.iter().flat_map(|outbox| &outbox.losses[shard]) {
             // Pairs that are too rare or too long are not there.
             if let Some(pair) = self.pairs.get_mut(&pair) {
                 pair.count -= count;
             }
+        }
+        Ok(())
+    }
+
+    /// Takes the pairs that a merge makes, from the reports of all parts.
+    fn gain<'r>(
+        &mut self,
+        parts: impl Iterator<Item = (&'r [Row], &'r [(u32, u32)])> + Clone,
+        merge: &Joining,
+        (symbols, floor): (&Symbols, u64),
+        progress: &Progress,
+    ) -> Result<()> {
+        let Self { pairs, new, places, sums, gained, .. } = self;
+        let mut rows = parts.clone().map(|part| part.0);
+        let sums = if let (Some(rows), None) = (rows.next(), rows.next()) {
+            rows
+        } else {
+            add_up(parts.clone().flat_map(|part| part.0), sums, places)?;
+            sums
+        };
+        for sum in sums {
+            let [left, right] = sum.pairs(merge).1;
+            let mut place = 0;
+            if sum.count >= floor && symbols.fits(left, right) {
+                let mut postings = Vec::new();
+                postings.try_reserve_exact(sum.postings as usize).map_err(|_| Error::memory())?;
+                memory::push(gained, (key(left, right), Pair { count: sum.count, postings }))?;
+                place = gained.len() as u32;
+            }
+            places[sum.slot as usize] = place;
+        }
+        for some in parts.flat_map(|part| part.1.chunks(RECORDS)) {
+            progress.check()?;
+            for &(slot, posting) in some {
+                if let Some(place) = places[slot as usize].checked_sub(1) {
+                    gained[place as usize].1.postings.push(posting);
+                }
+            }
+        }
+        for sum in sums {
+            places[sum.slot as usize] = 0;
+        }
+        pairs.room(gained.len())?;
+        for (pair, known) in gained.drain(..) {
+            memory::push(new, pair)?;
+            pairs.insert(pair, known);
         }
         Ok(())
     }
@@ -208,6 +249,22 @@ impl Shard {
             }
         }
     }
+}
+
+/// Adds up the rows of a slot, whose number among the sums is in `places`.
+fn add_up<'r>(rows: impl Iterator<Item = &'r Row>, sums: &mut Vec<Row>, places: &mut [u32]) -> Result<()> {
+    sums.clear();
+    for row in rows {
+        let place = &mut places[row.slot as usize];
+        if let Some(known) = place.checked_sub(1) {
+            sums[known as usize].count += row.count;
+            sums[known as usize].postings += row.postings;
+        } else {
+            memory::push(sums, *row)?;
+            *place = sums.len() as u32;
+        }
+    }
+    Ok(())
 }
 
 /// Which of two pairs merges first.

@@ -6,11 +6,10 @@
 
 use crate::error::{Error, Result};
 use crate::memory::{self, Room};
-use crate::train::Progress;
 use crate::train::byte_pairs::pair::{Pair, key};
 use crate::train::byte_pairs::symbols::{Joining, Symbols};
 
-/// The records between two checks of the stop flag, and the number of records that keep their memory.
+/// The number of records that keep their memory.
 const RECORDS: usize = 1 << 16;
 
 /// The sums of a symbol beside the occurrences, on one side.
@@ -22,36 +21,51 @@ struct Neighbour {
     last: u32,
 }
 
-/// Neighbours of the occurrences of one pair.
+/// Neighbours of the occurrences of pairs, one pair after another.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// By symbol, each on the left and on the right.
     neighbours: Vec<Neighbour>,
     /// Those that were met.
     touched: Vec<u32>,
-    /// Each with its postings, as they came.
+    /// Each with its postings, as they came, of all pairs.
     records: Vec<(u32, u32)>,
     occurrences: u128,
     /// Whether a record was dropped, for which there was no memory.
     short: bool,
 }
 
-/// A pair gained, and where in [`Outbox::postings`] its postings are.
+/// The sums of a symbol beside all occurrences of a pair, on one side.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Gain {
-    pub(super) pair: u64,
+pub(super) struct Row {
+    /// Twice the symbol, and one more on the right.
+    pub(super) slot: u32,
+    /// How many postings it has at most.
+    pub(super) postings: u32,
     pub(super) count: u64,
-    start: usize,
-    length: u32,
 }
 
-/// The report of one part of the words, by shard of pairs.
+impl Row {
+    /// The pair that is lost where a merge is made beside this symbol, and the one that is gained.
+    pub(super) fn pairs(self, merge: &Joining) -> (u64, [u32; 2]) {
+        let Joining { left, right, joined, .. } = *merge;
+        let (symbol, on_the_right) = (self.slot / 2, self.slot % 2 == 1);
+        if on_the_right {
+            return (key(right, symbol), [joined, symbol]);
+        }
+        (if symbol == joined { key(right, left) } else { key(symbol, left) }, [symbol, joined])
+    }
+}
+
+/// The report of one part of the words.
 #[derive(Debug)]
 pub(super) struct Outbox {
     pub(super) tally: Tally,
+    /// By shard of pairs.
     pub(super) losses: Vec<Vec<(u64, u64)>>,
-    pub(super) gains: Vec<Vec<Gain>>,
-    postings: Vec<u32>,
+    /// Of each merge in order, and where those of each end, and its records.
+    rows: Vec<Row>,
+    ends: Vec<(usize, usize)>,
     /// Pairs counted from scratch.
     pub(super) counted: Vec<Vec<(u64, Pair)>>,
     /// For [`crate::train::byte_pairs::recount`].
@@ -96,8 +110,8 @@ impl Outbox {
         Self {
             tally: Tally::default(),
             losses: vec![Vec::new(); shards],
-            gains: vec![Vec::new(); shards],
-            postings: Vec::new(),
+            rows: Vec::new(),
+            ends: Vec::new(),
             counted: (0..shards).map(|_| Vec::new()).collect(),
             filter: Vec::new(),
         }
@@ -120,72 +134,39 @@ impl Outbox {
         std::mem::take(&mut self.tally.occurrences)
     }
 
-    pub(super) fn postings(&self, gain: &Gain) -> &[u32] {
-        &self.postings[gain.start..gain.start + gain.length as usize]
+    /// The rows of a merge, by its number in the batch, and the postings of their slots, ascending.
+    pub(super) fn of_merge(&self, number: usize) -> (&[Row], &[(u32, u32)]) {
+        let start = number.checked_sub(1).map_or((0, 0), |before| self.ends[before]);
+        let end = self.ends[number];
+        (&self.rows[start.0..end.0], &self.tally.records[start.1..end.1])
     }
 
+    /// Forgets the merges before, and the memory of very frequent ones.
     pub(super) fn clear(&mut self) {
         self.losses.iter_mut().for_each(Vec::clear);
-        self.gains.iter_mut().for_each(Vec::clear);
-        self.postings.clear();
+        self.rows.clear();
+        self.ends.clear();
+        self.tally.records.clear();
+        self.tally.records.shrink_to(RECORDS);
     }
 
-    /// Reports the changes of a merge, without gains below `floor`.
+    /// Reports the changes of a merge.
     ///
     /// # Errors
-    /// `Memory`, `Interrupted`.
-    pub(super) fn report(
-        &mut self,
-        merge: &Joining,
-        symbols: &Symbols,
-        floor: u64,
-        progress: &Progress,
-        shard: impl Fn(u64) -> usize,
-    ) -> Result<()> {
+    /// `Memory`.
+    pub(super) fn report(&mut self, merge: &Joining, shard: impl Fn(u64) -> usize) -> Result<()> {
         let Tally { neighbours, touched, records, short, .. } = &mut self.tally;
         if *short {
             return Err(Error::memory());
         }
-        let Joining { left, right, joined, .. } = *merge;
-        let mut next = self.postings.len();
-        for &slot in &*touched {
-            let (symbol, on_the_right) = (slot / 2, slot % 2 == 1);
-            let (lost, gained) = if on_the_right {
-                (key(right, symbol), (joined, symbol))
-            } else {
-                (if symbol == joined { key(right, left) } else { key(symbol, left) }, (symbol, joined))
-            };
-            let neighbour = &mut neighbours[slot as usize];
-            memory::push(&mut self.losses[shard(lost)], (lost, neighbour.count))?;
-            let length = std::mem::take(&mut neighbour.postings);
-            if neighbour.count >= floor && symbols.fits(gained.0, gained.1) {
-                let pair = key(gained.0, gained.1);
-                let gain = Gain { pair, count: neighbour.count, start: next, length };
-                memory::push(&mut self.gains[shard(pair)], gain)?;
-                // From here on a cursor.
-                neighbour.count = next as u64;
-                neighbour.postings = 1;
-                next += length as usize;
-            }
-        }
-        self.postings.room(next - self.postings.len())?;
-        self.postings.resize(next, 0);
-        for some in records.chunks(RECORDS) {
-            progress.check()?;
-            for &(slot, posting) in some {
-                let neighbour = &mut neighbours[slot as usize];
-                if neighbour.postings == 1 {
-                    self.postings[neighbour.count as usize] = posting;
-                    neighbour.count += 1;
-                }
-            }
-        }
+        self.rows.room(touched.len())?;
         for slot in touched.drain(..) {
-            neighbours[slot as usize] = Neighbour::default();
+            let Neighbour { count, postings, .. } = std::mem::take(&mut neighbours[slot as usize]);
+            let row = Row { slot, postings, count };
+            let lost = row.pairs(merge).0;
+            memory::push(&mut self.losses[shard(lost)], (lost, count))?;
+            self.rows.push(row);
         }
-        records.clear();
-        // The memory for one very frequent pair is released before the others merge.
-        records.shrink_to(RECORDS);
-        Ok(())
+        memory::push(&mut self.ends, (self.rows.len(), records.len()))
     }
 }

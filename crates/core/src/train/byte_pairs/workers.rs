@@ -1,14 +1,20 @@
 //! Threads that work in rounds for one call of learning, and end with it.
 //!
-//! A round is short, so a waiting thread spins a little before it sleeps; a sleeping thread costs a busy machine nothing.
+//! A round is short, and waking a thread that sleeps takes as long as most. So a waiting thread spins before it sleeps: longer
+//! where that was worth it the last time, and hardly where it was not, since others need the core then.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Kind, Result};
 
-/// How often a waiting thread looks before it sleeps: some ten microseconds.
-const LOOKS: usize = 1 << 9;
+/// How long a waiting thread spins at least and at most.
+const SPINS: [Duration; 2] = [Duration::from_micros(10), Duration::from_micros(100)];
+
+/// How often it looks before it looks at a clock.
+const LOOKS: usize = 1 << 6;
 
 /// The number that ends the workers; others are the caller's.
 const END: usize = usize::MAX;
@@ -28,6 +34,7 @@ struct Rounds {
 pub(super) struct Workers<'a> {
     rounds: &'a Rounds,
     threads: Vec<Thread>,
+    patience: Patience,
 }
 
 /// Calls `body` with up to `threads - 1` workers beside it; they run `work(job, worker)`, with workers numbered from 1.
@@ -46,7 +53,7 @@ pub(super) fn with_workers<T>(
     thread::scope(|scope| {
         let (rounds, work) = (&rounds, &work);
         let spawn = |worker| scope.spawn(move || rounds.serve(|job| work(job, worker))).thread().clone();
-        let workers = Workers { rounds, threads: (1..threads).map(spawn).collect() };
+        let workers = Workers { rounds, threads: (1..threads).map(spawn).collect(), patience: Patience::new() };
         body(&workers)
     })
 }
@@ -59,7 +66,7 @@ impl Workers<'_> {
     pub(super) fn run(&self, job: usize, work: impl Fn(usize, usize)) -> Result<()> {
         self.start(job);
         work(job, 0);
-        wait(|| self.rounds.running.load(Ordering::Acquire) == 0);
+        self.patience.wait(|| self.rounds.running.load(Ordering::Acquire) == 0);
         if self.rounds.dead.load(Ordering::Relaxed) {
             return Err(Error::new(Kind::Interrupted, "a worker of the training ended before its time"));
         }
@@ -82,9 +89,9 @@ impl Drop for Workers<'_> {
 
 impl Rounds {
     fn serve(&self, work: impl Fn(usize)) {
-        let mut seen = 0;
+        let (mut seen, patience) = (0, Patience::new());
         loop {
-            wait(|| self.round.load(Ordering::Acquire) != seen);
+            patience.wait(|| self.round.load(Ordering::Acquire) != seen);
             seen += 1;
             let job = self.job.load(Ordering::Relaxed);
             if job == END {
@@ -110,15 +117,30 @@ impl Drop for Done<'_> {
     }
 }
 
-fn wait(ready: impl Fn() -> bool) {
-    for _ in 0..LOOKS {
-        if ready() {
-            return;
-        }
-        std::hint::spin_loop();
+/// How long a thread spins the next time.
+#[derive(Debug)]
+struct Patience(Cell<Duration>);
+
+impl Patience {
+    fn new() -> Self {
+        Self(Cell::new(SPINS[0]))
     }
-    while !ready() {
-        thread::park();
+
+    fn wait(&self, ready: impl Fn() -> bool) {
+        let (start, spin) = (Instant::now(), self.0.get());
+        while start.elapsed() < spin {
+            for _ in 0..LOOKS {
+                if ready() {
+                    self.0.set((spin * 2).min(SPINS[1]));
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+        }
+        self.0.set((spin / 2).max(SPINS[0]));
+        while !ready() {
+            thread::park();
+        }
     }
 }
 
