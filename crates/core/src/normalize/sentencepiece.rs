@@ -21,7 +21,8 @@ use super::parsed;
 use super::rules::Rules;
 use crate::edge::Edge;
 use crate::error::{Error, Kind, Result};
-use crate::memory;
+use crate::interrupt::Checks;
+use crate::memory::{self, Room};
 use crate::normalize::aligned::{Aligned, Edit};
 
 const BLANK: &str = "\u{2581}";
@@ -188,16 +189,20 @@ impl SentencePiece {
         Ok(())
     }
 
-    /// The normalized text, if each rule writes as many characters as it reads, and nothing is dropped or put in.
+    /// The normalized text, if each rule writes as many characters as it reads, and nothing is dropped or put in; None also
+    /// without memory for it, and if it is no longer wanted.
     pub(super) fn one_for_one(&self, text: &str) -> Option<String> {
         if self.dummy != Dummy::Nowhere || self.squeeze && !self.goes_on {
             return None;
         }
-        let mut out = String::with_capacity(text.len() + text.len() / 2);
+        let (mut out, mut checks) = (String::new(), Checks::default());
+        out.room(text.len() + text.len() / 2).ok()?;
         let (mut at, mut after_space) = (0, false);
         while at < text.len() {
+            checks.check().ok()?;
             let run = self.plain_run(text.as_bytes(), at);
             if run > at {
+                out.room(run - at).ok()?;
                 out.push_str(&text[at..run]);
                 (at, after_space) = (run, false);
                 continue;
@@ -211,7 +216,9 @@ impl SentencePiece {
             {
                 return None;
             }
-            out.push_str(if is_space { self.space } else { part });
+            let part = if is_space { self.space } else { part };
+            out.room(part.len()).ok()?;
+            out.push_str(part);
             after_space = self.squeeze && is_space;
             at += length;
         }

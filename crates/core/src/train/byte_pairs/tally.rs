@@ -63,7 +63,7 @@ pub(super) struct Outbox {
     pub(super) tally: Tally,
     /// By shard of pairs.
     pub(super) losses: Vec<Vec<(u64, u64)>>,
-    /// Of each merge in order, and where those of each end, and its records.
+    /// The rows of each merge in order; and where the rows and the records of each end.
     rows: Vec<Row>,
     ends: Vec<(usize, usize)>,
     /// Pairs counted from scratch.
