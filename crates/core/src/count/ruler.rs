@@ -451,14 +451,15 @@ mod tests {
         for (number, flags, tokenizer) in tokenizers() {
             let counter = Counter::new(&tokenizer, policy);
             let count = |text: &str, what| counter.count(text, 0..text.len(), what).unwrap();
-            for _ in 0..12 {
+            for round in 0..12 {
                 let text: String = (0..40)
                     .map(|_| {
                         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                         ALPHABET[(seed >> 33) as usize % ALPHABET.len()]
                     })
                     .collect();
-                let mut ruler = Ruler::new(1);
+                // Of changed text pieces are marked where chunks are not small.
+                let mut ruler = Ruler::new(if round % 2 == 0 { 1 } else { APART });
                 ruler.cover(&counter, &text, text.len(), text.len()).unwrap();
                 for &(place, sum) in &ruler.marks[1..] {
                     assert_eq!(sum, count(&text[..place], As::Text), "{number} {flags} {text:?} at {place}");

@@ -1,7 +1,8 @@
 //! Choosing the next merges: from the queue, or replayed; several at once where that is exact.
 //!
 //! **A batch** is a run of pairs from the queue, as long as no two pairs share a symbol, and their postings are not too many
-//! to be kept until the batch is applied; a pair of a symbol with itself may only be the last. All of them are merged before the next look at the queue. Merging one at a time has the same result:
+//! to be kept until the batch is applied; a pair of a symbol with itself may only be the last. All of them are merged before
+//! the next look at the queue. Merging one at a time has the same result:
 //!
 //! 1. A merge of (a, b) changes the counts and first places of pairs with a or b alone, and makes pairs with the new
 //!    symbol c. So the others of the batch stay as they are, in their order, and so do their recorded counts.
