@@ -29,14 +29,23 @@ def sweep_prefix_cache(random: random.Random) -> None:
             before = random.choice(texts)
             cut = random.choice([len(before), random.randint(0, len(before))])
             texts.append(before[:cut] + drawn.text(random, letters, tok) * random.choice([1, 1, 50]))
-            text = texts[-1]
+            text = _given(random, texts[-1])
             expected = _result(partial(tok.encode, text, special=special))
             equal("ids", _result(partial(_list, cache, text)), expected)
             if isinstance(expected, list):
                 equal("count", cache.count(text), len(expected))
 
 
-def _list(cache: bp.PrefixCache, text: str) -> list[int]:
+def _given(random: random.Random, text: str) -> str | bytes:
+    """A text as `str` or `bytes`, seldom with something in it that is not Unicode."""
+    at = random.randint(0, len(text))
+    if random.random() < 0.5:
+        return text[:at] + "\ud800" + text[at:] if random.random() < 0.1 else text
+    given = text.encode()
+    return given[:at] + b"\xff" + given[at:] if random.random() < 0.1 else given
+
+
+def _list(cache: bp.PrefixCache, text: str | bytes) -> list[int]:
     ids: list[int] = cache.encode(text).tolist()
     return ids
 

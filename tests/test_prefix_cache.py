@@ -79,12 +79,16 @@ def test_special_tokens_are_those_of_the_policy(tok: bp.Tokenizer) -> None:
 
 
 def test_errors_are_those_of_encode_and_leave_the_cache_whole(tok: bp.Tokenizer) -> None:
-    cache, text = bp.PrefixCache(tok), "low lower " * 2000
+    cache, text = bp.PrefixCache(tok), "löw lower " * 2000
     cache.encode(text)
-    with pytest.raises(bp.EncodeError):
-        cache.encode(text.encode() + b"\xff")
-    with pytest.raises(bp.EncodeError):
-        cache.encode(text + "\ud800")
+    wrongs: list[str | bytes] = [text.encode() + b"\xff", b"l\xff" + text.encode(), text + "\ud800", "\ud800" + text]
+    for wrong in wrongs:
+        with pytest.raises(bp.EncodeError) as got:
+            cache.encode(wrong)
+        with pytest.raises(bp.EncodeError) as expected:
+            tok.encode(wrong)
+        places = [(error.value.byte, error.value.character) for error in (got, expected)]
+        assert (str(got.value), places[0]) == (str(expected.value), places[1])
     with pytest.raises(TypeError):
         cache.encode(5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="too small"):
@@ -128,11 +132,19 @@ def test_threads_share_a_cache(tok: bp.Tokenizer) -> None:
     assert cache.figures()["hits"] > 50
 
 
-def test_bytes_and_str_of_one_text_share_blocks(tok: bp.Tokenizer) -> None:
-    cache, text = bp.PrefixCache(tok), "lów 日本 😀 " * 2000
-    assert cache.encode(text).tolist() == tok.encode(text)
-    assert cache.encode(text.encode()).tolist() == tok.encode(text)
-    assert cache.figures()["hits"] == 1
+@pytest.mark.parametrize("words", ["low lower ", "lów ", "lów 日本 ", "lów 日本 😀 "])
+def test_bytes_and_str_of_one_text_share_blocks(tok: bp.Tokenizer, words: str) -> None:
+    cache, text = bp.PrefixCache(tok), words * 4000
+    # Blocks end in different parts of a character. A block that is not there ends what is found.
+    for shift in range(5):
+        for end in (len(text) // 2, len(text)):
+            one = "l" * shift + text[:end]
+            for given in (one, one.encode(), one + words, (one + words).encode()):
+                assert cache.encode(given).tolist() == tok.encode(given)
+                assert cache.count(given) == len(tok.encode(given))
+    figures = cache.figures()
+    assert figures["blocks"] == sum((shift + len((text + words).encode())) // BLOCK for shift in range(5))
+    assert figures["found"] > figures["bytes"] * 0.7
 
 
 def test_drawn_tokenizers_are_of_every_kind() -> None:

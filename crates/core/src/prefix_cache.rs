@@ -14,6 +14,7 @@
 //! Where memory is full, the blocks that were used least lately go. Whoever uses a block has used those before it, which were
 //! made earlier: in that order a block goes after all that follow it.
 
+use std::borrow::Cow;
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -22,10 +23,11 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::error::Result;
 use crate::interrupt;
-use crate::memory::Room;
+use crate::memory::{self, Room};
 use crate::pipeline::{Tokenizer, last_cut, walk};
 use crate::segment::Policy;
-use crate::utf8::boundary;
+use crate::units::Units;
+use crate::utf8::{self, OnInvalid, boundary};
 
 /// Bytes of a block: the end of a text that does not fill one is encoded again.
 pub const BLOCK: usize = 4096;
@@ -41,6 +43,17 @@ const OVERHEAD: usize = 192;
 
 /// The number of the block before the first.
 const ROOT: u64 = 0;
+
+/// A text as its owner stores it. What was found of it is neither checked nor kept in another form.
+#[derive(Clone, Copy, Debug)]
+pub enum Given<'a> {
+    /// Text.
+    Text(&'a str),
+    /// UTF-8 that was not checked.
+    Bytes(&'a [u8]),
+    /// A unit for each character.
+    Units(Units<'a>),
+}
 
 /// The figures of a cache so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +86,13 @@ struct Block {
     used: AtomicU64,
 }
 
+/// A text, the blocks that it begins with, and what is behind the last of their cuts.
+struct Begun<'a> {
+    text: Given<'a>,
+    path: Vec<Arc<Block>>,
+    rest: Cow<'a, str>,
+}
+
 /// The block before, and a hash of some bytes.
 type Place = (u64, u64);
 
@@ -89,7 +109,7 @@ struct Store {
 ///
 /// ```
 /// use bytepair_core::pipeline::Parts;
-/// use bytepair_core::prefix_cache::PrefixCache;
+/// use bytepair_core::prefix_cache::{Given, PrefixCache};
 /// use bytepair_core::segment::Policy;
 /// use bytepair_core::vocab::{Semantics, Vocab};
 /// use bytepair_core::Tokenizer;
@@ -98,7 +118,7 @@ struct Store {
 /// for text in [&text[..9_000], &text] {
 ///     let mut ids = Vec::new();
 ///     tokenizer.encode(text, Policy::default(), &mut ids)?;
-///     assert_eq!(cache.encode(&tokenizer, Policy::default(), text)?, ids);
+///     assert_eq!(cache.encode(&tokenizer, Policy::default(), Given::Text(text))?, ids);
 /// }
 /// assert_eq!((cache.figures().hits, cache.figures().blocks), (1, 2));
 /// # Ok::<(), bytepair_core::Error>(())
@@ -112,6 +132,27 @@ pub struct PrefixCache {
     hits: AtomicU64,
     bytes: AtomicU64,
     found: AtomicU64,
+}
+
+impl<'a> Given<'a> {
+    /// Its size in units or bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Units(units) => units.characters(),
+        }
+    }
+
+    /// All of it.
+    fn utf8(self) -> Result<Cow<'a, str>> {
+        match self {
+            Self::Text(text) => Ok(Cow::Borrowed(text)),
+            Self::Bytes(bytes) => OnInvalid::Raise.text(bytes),
+            Self::Units(units) => units.text().map(Cow::Owned),
+        }
+    }
 }
 
 impl Block {
@@ -177,17 +218,17 @@ impl PrefixCache {
     /// The ids of a text: those of [`Tokenizer::encode`]. Always with the same tokenizer and policy.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`].
+    /// As [`Tokenizer::encode`]; `Encode`, if it is not Unicode.
     ///
     /// Time: comparing what was found, copying its ids, and encoding the rest.
-    pub fn encode(&self, tokenizer: &Tokenizer, policy: Policy, text: &str) -> Result<Vec<u32>> {
-        let path = self.path(text.as_bytes());
+    pub fn encode(&self, tokenizer: &Tokenizer, policy: Policy, text: Given) -> Result<Vec<u32>> {
+        let begun = self.begin(text)?;
         let mut ids: Vec<u32> = Vec::new();
-        ids.room(path.iter().map(|block| block.ids.len()).sum::<usize>() + (text.len() - reach(&path)) / 2)?;
-        for block in &path {
+        ids.room(begun.path.iter().map(|block| block.ids.len()).sum::<usize>() + begun.rest.len() / 2)?;
+        for block in &begun.path {
             ids.extend_from_slice(&block.ids);
         }
-        self.encode_rest(tokenizer, policy, text, &path, |more| {
+        self.encode_rest(tokenizer, policy, &begun, |more| {
             ids.room(more.len())?;
             ids.extend_from_slice(more);
             Ok(())
@@ -198,11 +239,11 @@ impl PrefixCache {
     /// The number of ids of a text.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`].
-    pub fn count(&self, tokenizer: &Tokenizer, policy: Policy, text: &str) -> Result<u64> {
-        let path = self.path(text.as_bytes());
-        let mut count = path.iter().map(|block| block.ids.len() as u64).sum();
-        self.encode_rest(tokenizer, policy, text, &path, |more| {
+    /// As [`PrefixCache::encode`].
+    pub fn count(&self, tokenizer: &Tokenizer, policy: Policy, text: Given) -> Result<u64> {
+        let begun = self.begin(text)?;
+        let mut count = begun.path.iter().map(|block| block.ids.len() as u64).sum();
+        self.encode_rest(tokenizer, policy, &begun, |more| {
             count += more.len() as u64;
             Ok(())
         })?;
@@ -232,29 +273,75 @@ impl PrefixCache {
         *store = Store { made, evicted, ..Store::default() };
     }
 
-    /// The blocks that a text begins with.
-    fn path(&self, text: &[u8]) -> Vec<Arc<Block>> {
+    /// Finds what a text begins with.
+    fn begin<'a>(&self, text: Given<'a>) -> Result<Begun<'a>> {
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
         let mut path: Vec<Arc<Block>> = Vec::new();
-        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
-        let mut before = ROOT;
-        for block in text.chunks_exact(BLOCK) {
-            let Some(found) = store.find(place(before, block), block) else { break };
-            found.used.fetch_max(now, Ordering::Relaxed);
-            before = found.number;
-            path.push(Arc::clone(found));
-        }
-        drop(store);
-        let found = reach(&path) as u64;
+        let rest = match text {
+            Given::Text(text) => {
+                self.follow(text.as_bytes(), now, &mut path);
+                Cow::Borrowed(&text[reach(&path)..])
+            }
+            Given::Bytes(bytes) => {
+                self.follow(bytes, now, &mut path);
+                match utf8::text(&bytes[reach(&path)..]) {
+                    Ok(rest) => Cow::Borrowed(rest),
+                    // Placed in the whole.
+                    Err(_) => Cow::Owned(text.utf8()?[reach(&path)..].to_owned()),
+                }
+            }
+            Given::Units(units) => Cow::Owned(self.follow_units(units, now, &mut path)?),
+        };
+        let found = reach(&path);
         for (number, more) in [
             (&self.texts, 1),
             (&self.hits, u64::from(found > 0)),
-            (&self.bytes, text.len() as u64),
-            (&self.found, found),
+            (&self.bytes, (found + rest.len()) as u64),
+            (&self.found, found as u64),
         ] {
             number.fetch_add(more, Ordering::Relaxed);
         }
-        path
+        Ok(Begun { text, path, rest })
+    }
+
+    /// Goes on a path by the blocks that bytes begin with, and returns how many bytes these are.
+    fn follow(&self, bytes: &[u8], now: u64, path: &mut Vec<Arc<Block>>) -> usize {
+        let before = path.len();
+        let store = self.store.read().unwrap_or_else(PoisonError::into_inner);
+        for block in bytes.chunks_exact(BLOCK) {
+            let Some(found) = store.find(place(number(path), block), block) else { break };
+            found.used.fetch_max(now, Ordering::Relaxed);
+            path.push(Arc::clone(found));
+        }
+        (path.len() - before) * BLOCK
+    }
+
+    /// Goes on an empty path by the blocks that units begin with, and returns the UTF-8 of what is behind its last cut.
+    fn follow_units(&self, units: Units, now: u64, path: &mut Vec<Arc<Block>>) -> Result<String> {
+        let (mut held, mut read, mut followed) = (String::new(), 0, 0);
+        // A part that stays in the processor's cache at a time.
+        while read < units.characters() {
+            interrupt::check()?;
+            let next = units.characters().min(read + BLOCK);
+            units.append(read..next, &mut held)?;
+            read = next;
+            let more = self.follow(&held.as_bytes()[followed..], now, path);
+            followed += more;
+            if more == 0 && held.len() >= followed + BLOCK {
+                break;
+            }
+            let gone = boundary(&held, followed);
+            held.drain(..gone);
+            followed -= gone;
+        }
+        let (mut rest, cut) = (Vec::new(), reach(path));
+        for (block, start) in path.iter().zip((0..).step_by(BLOCK)).skip(cut / BLOCK) {
+            memory::extend(&mut rest, block.text[cut.max(start) - start..].iter().copied())?;
+        }
+        memory::extend(&mut rest, held.as_bytes()[followed..].iter().copied())?;
+        let mut rest = OnInvalid::Raise.text(&rest)?.into_owned();
+        units.append(read..units.characters(), &mut rest)?;
+        Ok(rest)
     }
 
     /// Encodes what is behind a path, sends its ids to `send`, and keeps its blocks.
@@ -262,32 +349,32 @@ impl PrefixCache {
         &self,
         tokenizer: &Tokenizer,
         policy: Policy,
-        text: &str,
-        path: &[Arc<Block>],
+        Begun { text, path, rest }: &Begun,
         mut send: impl FnMut(&[u32]) -> Result<()>,
     ) -> Result<()> {
-        let mut cut = reach(path);
-        let mut before = path.last().map_or(ROOT, |block| block.number);
+        let first = reach(path);
+        let (mut cut, mut before) = (0, number(path));
         // The last id of a part of a character can depend on the next block; so may an error, which is placed in the whole.
         let whole = |()| {
             let mut ids: Vec<u32> = Vec::new();
-            tokenizer.encode(text, policy, &mut ids).map(|()| ids)
+            tokenizer.encode(&text.utf8()?, policy, &mut ids).map(|()| ids)
         };
-        for (number, block) in text.as_bytes().chunks_exact(BLOCK).enumerate().skip(path.len()) {
+        let behind = path.len() * BLOCK - first;
+        for (block, start) in rest.as_bytes()[behind..].chunks_exact(BLOCK).zip((behind..).step_by(BLOCK)) {
             interrupt::check()?;
-            let held = &text[cut..boundary(text, (number + 1) * BLOCK)];
+            let held = &rest[cut..boundary(rest, start + BLOCK)];
             let mut ids = Vec::new();
             if let Some(end) = last_cut(tokenizer, policy, held, NEAR) {
-                if let Err(error) = walk(tokenizer, policy, &held[..end], cut == 0, None, &mut ids) {
+                if let Err(error) = walk(tokenizer, policy, &held[..end], first + cut == 0, None, &mut ids) {
                     return Err(whole(()).err().unwrap_or(error));
                 }
                 cut += end;
             }
             send(&ids)?;
-            before = self.keep(place(before, block), block, cut, ids);
+            before = self.keep(place(before, block), block, first + cut, ids);
         }
         let mut ids = Vec::new();
-        if let Err(error) = walk(tokenizer, policy, &text[cut..], cut == 0, None, &mut ids) {
+        if let Err(error) = walk(tokenizer, policy, &rest[cut..], first + cut == 0, None, &mut ids) {
             return Err(whole(()).err().unwrap_or(error));
         }
         send(&ids)
@@ -322,6 +409,11 @@ impl PrefixCache {
         store.blocks.entry(place).or_default().push(block);
         number
     }
+}
+
+/// The number of the last block of a path.
+fn number(path: &[Arc<Block>]) -> u64 {
+    path.last().map_or(ROOT, |block| block.number)
 }
 
 /// Up to where the ids of a path reach.

@@ -1,9 +1,8 @@
 //! Text in units of one, two or four bytes a character, as Python stores it, to UTF-8.
 //!
-//! A first pass over a block counts its bytes and finds lone surrogates; a second one writes. Characters of ASCII are narrowed,
-//! sixteen at a time. Of sixteen others each is made in all its lengths and then stored as four bytes, of which the next one
-//! covers those that are too many: no branch depends on a character, since those of mixed text would be mispredicted at every
-//! word. The compiler makes loops over registers of it; those of AVX2 are twice as wide.
+//! Characters of ASCII are narrowed, sixteen at a time. Of sixteen others each is made in all its lengths and then stored as four
+//! bytes, of which the next one covers those that are too many: no branch depends on a character, since those of mixed text would
+//! be mispredicted at every word. The compiler makes loops over registers of it; those of AVX2 are twice as wide.
 #![allow(unsafe_code, reason = "stores into reserved room, and calls of what the machine was asked for first")]
 
 use std::ops::{BitOr, Range};
@@ -19,8 +18,11 @@ const AT_ONCE: usize = 16;
 /// Characters that are counted at once, if all are ASCII.
 const MEASURED_AT_ONCE: usize = 128;
 
-/// Characters that are counted and then written: what was read stays in the cache.
+/// Characters for which there is room whatever they are.
 const BLOCK: usize = 1 << 13;
+
+/// There is room for a byte more for each so many characters to come.
+const SPARE: usize = 64;
 
 /// The most bytes that are stored for a character.
 const STORED: usize = 4;
@@ -86,22 +88,30 @@ impl Units<'_> {
     pub fn append(&self, characters: Range<usize>, text: &mut String) -> Result<()> {
         for_each_size!(self, units => {
             let (some, start) = (&units[characters], text.len());
-            let mut left = some.len();
-            for block in some.chunks(BLOCK) {
-                left -= block.len();
-                let Measured { bytes, are_characters } = measure(block);
-                if !are_characters {
+            for (done, block) in (0..).step_by(BLOCK).zip(some.chunks(BLOCK)) {
+                // Characters to come are taken to be like those so far, and some more, so that the text seldom grows again.
+                let left = some.len() - done;
+                let expected = scaled(text.len() - start, left, done).map_or(0, |bytes| bytes + left / SPARE);
+                text.room(expected + block.len() * most(block) + STORED)?;
+                // SAFETY: only the UTF-8 of characters is appended.
+                if !append(block, unsafe { text.as_mut_vec() }) {
                     text.truncate(start);
                     return Err(no_character(units));
                 }
-                // A byte at least for each character to come, so that the text seldom grows again.
-                text.room(bytes + left + STORED)?;
-                // SAFETY: the units are characters, and only their UTF-8 is appended.
-                append(block, unsafe { text.as_mut_vec() });
             }
         });
         Ok(())
     }
+}
+
+/// `bytes * part / whole`, if there is a whole; the product may need more bits than the result.
+fn scaled(bytes: usize, part: usize, whole: usize) -> Option<usize> {
+    (bytes as u128 * part as u128).checked_div(whole as u128)?.try_into().ok()
+}
+
+/// The most bytes in UTF-8 of a character of this size.
+fn most<T: Unit>(_: &[T]) -> usize {
+    T::MOST
 }
 
 trait Unit: Copy + Into<u32> + From<u8> + BitOr<Output = Self> {
@@ -196,29 +206,30 @@ fn no_character(units: &[impl Unit]) -> Error {
     error.at(measure(&units[..character]).bytes).but(|error| error.character = Some(character))
 }
 
-/// Appends characters, for whose bytes there is room, and for [`STORED`] more.
-fn append<T: Unit>(units: &[T], text: &mut Vec<u8>) {
+/// Appends characters, for which there is room whatever they are, and for [`STORED`] bytes more; false, and nothing is
+/// appended, if a unit is no character.
+fn append<T: Unit>(units: &[T], text: &mut Vec<u8>) -> bool {
     #[cfg(target_arch = "x86_64")]
     if has_wide_registers() {
         // SAFETY: the machine has the feature that the function is compiled for.
-        unsafe { append_wide(units, text) };
-        return;
+        return unsafe { append_wide(units, text) };
     }
-    append_plain(units, text);
+    append_plain(units, text)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn append_wide<T: Unit>(units: &[T], text: &mut Vec<u8>) {
-    append_plain(units, text);
+fn append_wide<T: Unit>(units: &[T], text: &mut Vec<u8>) -> bool {
+    append_plain(units, text)
 }
 
 #[allow(clippy::needless_range_loop, reason = "iterators and closures are calls where a build does not inline them")]
 #[inline(always)]
-fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) {
-    debug_assert!(text.capacity() - text.len() >= measure_plain(units).bytes + STORED);
+fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) -> bool {
+    debug_assert!(text.capacity() - text.len() >= units.len() * T::MOST + STORED);
     // SAFETY: the place is within the vector's room.
     let mut to = unsafe { text.as_mut_ptr().add(text.len()) };
+    let mut wrong = 0;
     let (chunks, rest) = units.as_chunks::<AT_ONCE>();
     for chunk in chunks {
         let mut all = 0;
@@ -239,6 +250,7 @@ fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) {
             let (mut bytes, mut lengths) = ([0_u32; AT_ONCE], [0_u32; AT_ONCE]);
             for at in 0..AT_ONCE {
                 (bytes[at], lengths[at]) = utf8::<T>(chunk[at].into());
+                wrong |= u32::from(!is_character(chunk[at].into()));
             }
             for at in 0..AT_ONCE {
                 // SAFETY: as above, with a few bytes to spare for the last store.
@@ -251,14 +263,18 @@ fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) {
     }
     for &unit in rest {
         let (bytes, length) = utf8::<T>(unit.into());
+        wrong |= u32::from(!is_character(unit.into()));
         // SAFETY: as above.
         unsafe {
             to.cast::<[u8; STORED]>().write_unaligned(bytes.to_le_bytes());
             to = to.add(length as usize);
         }
     }
-    // SAFETY: everything up to there is written, in the same room.
-    unsafe { text.set_len(to.offset_from_unsigned(text.as_ptr())) };
+    if wrong == 0 {
+        // SAFETY: everything up to there is written, in the same room.
+        unsafe { text.set_len(to.offset_from_unsigned(text.as_ptr())) };
+    }
+    wrong == 0
 }
 
 /// A character in UTF-8, from the lowest byte on, and the number of bytes.

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{array, import_numpy};
-use crate::options::{Added, OnInvalid, OwnedPolicy};
+use crate::options::{Added, OwnedPolicy};
 use crate::run::detached;
-use crate::text::utf8;
+use crate::text::given;
 use crate::tokenizer::CoreTokenizer;
 
 /// The least memory of a cache: some blocks.
@@ -74,16 +74,16 @@ impl PrefixCache {
     /// Time is that of comparing what was found, copying its ids, and encoding the rest.
     fn encode<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         import_numpy(py)?;
-        let text = utf8(text, OnInvalid::Strict)?;
+        let text = given(text)?;
         let (tokenizer, policy) = (&self.tokenizer.get().inner, self.policy.borrowed());
-        array(py, detached(py, text.len(), || self.cache.encode(tokenizer, policy, &text))?)
+        array(py, detached(py, text.size(), || self.cache.encode(tokenizer, policy, text))?)
     }
 
     /// The number of ids of a text, as `encode`, without copying ids.
     fn count(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<u64> {
-        let text = utf8(text, OnInvalid::Strict)?;
+        let text = given(text)?;
         let (tokenizer, policy) = (&self.tokenizer.get().inner, self.policy.borrowed());
-        detached(py, text.len(), || self.cache.count(tokenizer, policy, &text))
+        detached(py, text.size(), || self.cache.count(tokenizer, policy, text))
     }
 
     /// The figures so far: ``texts`` encoded or counted, ``hits`` among them, ``bytes`` of all texts, bytes whose ids

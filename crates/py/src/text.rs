@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use bytepair_core::memory::Room;
 use bytepair_core::pipeline::{Batch, Span};
+use bytepair_core::prefix_cache::Given;
 use bytepair_core::units::Units;
 use bytepair_core::{Error, Kind, utf8};
 use pyo3::exceptions::PyTypeError;
@@ -117,7 +118,19 @@ pub(crate) fn utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyR
     }
 }
 
-/// The same for calls that read little of a text and come again for it: the UTF-8 stays with the `str`.
+/// The text of a `str` or of `bytes` as Python stores it.
+pub(crate) fn given<'a>(text: &'a Bound<'_, PyAny>) -> PyResult<Given<'a>> {
+    if let Ok(text) = text.cast::<PyString>() {
+        return Ok(match Stored::of(text)? {
+            Stored::Ascii(text) => Given::Text(text),
+            Stored::Units(units) => Given::Units(units),
+        });
+    }
+    let bytes = text.cast::<PyBytes>().map_err(|_| no_text(text))?;
+    Ok(Given::Bytes(bytes.as_bytes()))
+}
+
+/// The same as [`utf8`] for calls that read little of a text and come again for it: the UTF-8 stays with the `str`.
 pub(crate) fn lasting_utf8<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Cow<'a, str>> {
     match text.cast::<PyString>().map(|text| text.to_str()) {
         Ok(Ok(text)) => Ok(Cow::Borrowed(text)),
@@ -150,7 +163,15 @@ fn utf8_of_bytes<'a>(text: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyRes
             (Err(_), OnInvalid::Replace) => Ok(String::from_utf8_lossy(bytes)),
         };
     }
-    Err(PyTypeError::new_err(format!("a text is str or bytes, not {}", text.get_type().name()?)))
+    Err(no_text(text))
+}
+
+/// The error for an object that is no text.
+fn no_text(text: &Bound<'_, PyAny>) -> PyErr {
+    match text.get_type().name() {
+        Ok(name) => PyTypeError::new_err(format!("a text is str or bytes, not {name}")),
+        Err(error) => error,
+    }
 }
 
 /// Whether a code point is the first half of a surrogate pair.
