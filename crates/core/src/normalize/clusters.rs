@@ -13,10 +13,22 @@ const CONTEXTS: [&str; 3] = ["\u{1F600}", "\u{915}", "\u{915}\u{94D}"];
 pub(super) const PREPENDED: &str = "\
     600-605 6DD 70F 890-891 8E2 D4E 110BD 110CD 111C2-111C3 113D1 1193F 11941 11A84-11A89 11D46 11F02";
 
+/// The first cluster of a text, which comes behind another one.
+#[inline]
+pub(super) fn first_cluster(text: &str) -> &str {
+    let mut characters = text.chars();
+    let (first, second) = (characters.next(), characters.next());
+    // Most do not need the rules.
+    match first.filter(|&first| is_plain(first) && second.is_none_or(|second| are_plain(first, second))) {
+        Some(first) => &text[..first.len_utf8()],
+        None => text.graphemes(true).next().unwrap_or_default(),
+    }
+}
+
 /// Whether a cluster certainly ends between two characters.
 pub(super) fn is_end(left: char, right: char) -> bool {
-    if is_plain(left) && is_plain(right) {
-        return (left, right) != ('\r', '\n');
+    if are_plain(left, right) {
+        return true;
     }
     let extends = !ends_behind("", 'a', left);
     ends_behind("", left, right) && (!extends || CONTEXTS.iter().all(|context| ends_behind(context, left, right)))
@@ -37,6 +49,12 @@ fn ends_behind(context: &str, left: char, right: char) -> bool {
     length += right.encode_utf8(&mut bytes[length..]).len();
     let text = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
     text.grapheme_indices(true).any(|(start, _)| start == place)
+}
+
+/// Whether two characters are of common kinds, of which any two in a row are in two clusters.
+#[inline]
+fn are_plain(left: char, right: char) -> bool {
+    is_plain(left) && is_plain(right) && (left, right) != ('\r', '\n')
 }
 
 /// Whether it is of a common kind of which any two in a row are in two clusters, but for a line end.

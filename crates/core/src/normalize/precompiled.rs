@@ -5,11 +5,9 @@
 //! applied as in `tokenizers`, not as in `SentencePiece`: to each grapheme cluster of fewer than six bytes, whose shortest
 //! prefix in the trie decides for all of it, and else to each of its characters.
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::categories::ranges;
 use super::charsmap::{self, offset};
-use super::clusters::{PREPENDED, is_end, stands_alone};
+use super::clusters::{PREPENDED, first_cluster, is_end, stands_alone};
 use super::edges::Beginning;
 use super::replace::check_content;
 use super::simple::run_end;
@@ -165,7 +163,8 @@ impl Precompiled {
                 changes.keep(edit, &text[at..end]);
                 at = end;
             }
-            for cluster in text[at..].graphemes(true) {
+            while at < bytes.len() {
+                let cluster = first_cluster(&text[at..]);
                 at += cluster.len();
                 self.cluster(edit, &mut changes, cluster);
                 if bytes.get(at).is_none_or(|&byte| self.stays[usize::from(byte)]) || !edit.fits() {
