@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::memory::{self, Room};
 use crate::pipeline::{Tokenizer, last_cut, walk};
@@ -286,7 +286,7 @@ impl PrefixCache {
                 self.follow(bytes, now, &mut path);
                 match utf8::text(&bytes[reach(&path)..]) {
                     Ok(rest) => Cow::Borrowed(rest),
-                    // Placed in the whole.
+                    // Neither is the whole, which has the place of the error.
                     Err(_) => Cow::Owned(text.utf8()?[reach(&path)..].to_owned()),
                 }
             }
@@ -339,7 +339,8 @@ impl PrefixCache {
             memory::extend(&mut rest, block.text[cut.max(start) - start..].iter().copied())?;
         }
         memory::extend(&mut rest, held.as_bytes()[followed..].iter().copied())?;
-        let mut rest = OnInvalid::Raise.text(&rest)?.into_owned();
+        let mut rest =
+            String::from_utf8(rest).map_err(|error| Error::not_utf8(error.as_bytes(), &error.utf8_error()))?;
         units.append(read..units.characters(), &mut rest)?;
         Ok(rest)
     }

@@ -13,15 +13,14 @@ const CONTEXTS: [&str; 3] = ["\u{1F600}", "\u{915}", "\u{915}\u{94D}"];
 pub(super) const PREPENDED: &str = "\
     600-605 6DD 70F 890-891 8E2 D4E 110BD 110CD 111C2-111C3 113D1 1193F 11941 11A84-11A89 11D46 11F02";
 
-/// The first cluster of a text, which comes behind another one.
+/// The first cluster of a text. Where it ends, the next one of the text begins as the first of what is left.
 #[inline]
 pub(super) fn first_cluster(text: &str) -> &str {
     let mut characters = text.chars();
-    let (first, second) = (characters.next(), characters.next());
-    // Most do not need the rules.
-    match first.filter(|&first| is_plain(first) && second.is_none_or(|second| are_plain(first, second))) {
-        Some(first) => &text[..first.len_utf8()],
-        None => text.graphemes(true).next().unwrap_or_default(),
+    match (characters.next(), characters.next()) {
+        // Most do not need the rules.
+        (Some(first), Some(second)) if are_plain(first, second) => &text[..first.len_utf8()],
+        _ => text.graphemes(true).next().unwrap_or_default(),
     }
 }
 
@@ -122,6 +121,21 @@ mod tests {
                         .iter()
                         .all(|context| ends_behind(context, left, right));
                     assert_eq!(ends, (left, right) != ('\r', '\n'), "{left:?} {right:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn clusters_one_by_one_are_those_of_the_whole() {
+        for length in 1..5_u32 {
+            for number in 0..KINDS.len().pow(length) {
+                let text: String =
+                    (0..length).map(|place| KINDS[number / KINDS.len().pow(place) % KINDS.len()]).collect();
+                let mut rest = text.as_str();
+                for cluster in text.graphemes(true) {
+                    assert_eq!(first_cluster(rest), cluster, "{text:?}");
+                    rest = &rest[cluster.len()..];
                 }
             }
         }
