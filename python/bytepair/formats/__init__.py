@@ -16,9 +16,12 @@ FILES: dict[str, tuple[str, ...]] = {
     "vocab.txt": ("vocab.txt", "tokenizer_config.json"),
     "codes": ("bpe.codes", "bpe.vocab"),
 }
-"""The formats that are written, and the names of their files. GGUF is only read."""
+"""The formats that are written, and the names of their files. GGUF and RWKV's vocabularies are only read."""
 
 SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken", ".model": "sentencepiece", ".codes": "codes"}
 """The format of a file whose name ends so."""
 
 READ_ONLY_SUFFIXES = (".gguf",)
+
+READ_ONLY_NAMES = "rwkv_vocab_*.txt"
+"""The names of files of RWKV, which are only read."""

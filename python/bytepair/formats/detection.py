@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair import files
 from bytepair._core import require_memory
 from bytepair.errors import FormatError
-from bytepair.formats import FILES, READ_ONLY_SUFFIXES, SUFFIXES, foreign, manifest, native, tiktoken
+from bytepair.formats import FILES, READ_ONLY_NAMES, READ_ONLY_SUFFIXES, SUFFIXES, foreign, manifest, native, tiktoken
 
 # Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
 
@@ -63,9 +63,9 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
         return _detect_json(path, data, in_core=in_core, exact_scores=exact_scores)
     if tiktoken.looks_like(data):
         return Detected(path, "tiktoken", data)
-    from bytepair.formats import codes, sentencepiece, vocab_txt  # noqa: PLC0415
+    from bytepair.formats import codes, rwkv, sentencepiece, vocab_txt  # noqa: PLC0415
 
-    known = {"sentencepiece": sentencepiece, "codes": codes, "vocab.txt": vocab_txt}
+    known = {"sentencepiece": sentencepiece, "codes": codes, "vocab.txt": vocab_txt, "rwkv": rwkv}
     for name, module in known.items():
         if module.looks_like(data):
             return Detected(path, name, data)
@@ -100,7 +100,7 @@ def _unknown(path: Path) -> FormatError:
     return FormatError(
         "the file is not a tokenizer in a format that bytepair knows",
         file=str(path),
-        remedy=f"bytepair reads {', '.join(FILES)} and GGUF; is the file whole?",
+        remedy=f"bytepair reads {', '.join(FILES)}, GGUF and RWKV's vocabularies; is the file whole?",
     )
 
 
@@ -113,7 +113,8 @@ def _file_in(folder: Path) -> Path:
         if (folder / names[0]).is_file():
             return folder / names[0]
     suffixes = (*SUFFIXES, *READ_ONLY_SUFFIXES)
-    found = [path for suffix in suffixes for path in sorted(folder.glob(f"*{suffix}")) if path.is_file()]
+    endings = (*(f"*{suffix}" for suffix in suffixes), READ_ONLY_NAMES)
+    found = [path for ending in endings for path in sorted(folder.glob(ending)) if path.is_file()]
     if len(found) == 1:
         return found[0]
     what = "several tokenizers" if found else "no tokenizer"

@@ -2,7 +2,7 @@
 
 Only keys that begin with ``tokenizer.ggml.`` are used, and no tensors. The kinds are ``gpt2`` (BPE of bytes, with a
 split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``gemma4`` (BPE of characters with
-merges), ``bert`` (WordPiece) and ``t5`` (Unigram). A normalizer that the published tokenizer has, such as Qwen's NFC,
+merges), ``bert`` (WordPiece), ``t5`` (Unigram) and ``rwkv`` (the longest token first). A normalizer that the published tokenizer has, such as Qwen's NFC,
 is not in the file, and llama.cpp does without.
 
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
@@ -15,7 +15,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats import configs, hf_json, hf_models, sentencepiece, vocab_txt
+from bytepair.formats import configs, hf_json, hf_models, rwkv, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS, SPELLED
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
@@ -160,7 +160,9 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
             spec = _read_pieces(table, unigram=kind == "t5")
         case "bert" if split is None:
             spec = _read_bert(table)
-        case "llama" | "t5" | "bert" | "gemma4":
+        case "rwkv" if split is None:
+            spec = _read_rwkv(table)
+        case "llama" | "t5" | "bert" | "rwkv" | "gemma4":
             raise FormatError(
                 f"a tokenizer of the kind {kind} has no split pattern",
                 remedy="leave split out",
@@ -292,6 +294,19 @@ def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
     config = {f"{role}_token": token for role, token in roles.items()}
     spec = vocab_txt.read("".join(f"{token}\n" for token in tokens).encode(), config)
     return spec.replace(roles=tuple((dict(spec.roles) | roles).items()))
+
+
+def _read_rwkv(table: dict[str, Any]) -> TokenizerSpec:
+    vocab, added = _vocabulary(table)
+    apart = {token.id for token in added}
+    rows: dict[int, bytes] = {}
+    for spelled, id in vocab.items():
+        token = rwkv.unescaped(spelled)
+        if not token:
+            raise FormatError(f"the token {spelled!r} is not escaped as RWKV's are", pointer=f"{_PREFIX}tokens/{id}")
+        if id not in apart:
+            rows[id] = token
+    return rwkv.build(rows, added)
 
 
 def _roles(table: dict[str, Any], tokens: list[str]) -> dict[str, str]:

@@ -203,7 +203,7 @@ def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int]
 
 def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
     """Reads a format that holds all stages of its tokenizer."""
-    from bytepair.formats import codes, configs, gguf, hf_json, sentencepiece, tekken, vocab_txt  # noqa: PLC0415
+    from bytepair.formats import codes, configs, gguf, hf_json, rwkv, sentencepiece, tekken, vocab_txt  # noqa: PLC0415
 
     path, content = detected.path, detected.content
     if detected.format == "gguf":
@@ -217,6 +217,6 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         if vocabulary is not None:
             manifest.verify(beside, vocabulary)
         return codes.read(content, vocabulary)
-    modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece}
+    modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece, "rwkv": rwkv}
     spec: TokenizerSpec = modules[detected.format].read(content)
     return spec

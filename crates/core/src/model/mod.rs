@@ -134,6 +134,14 @@ impl WordModel {
         })
     }
 
+    /// The model of pieces that have no other characters than these.
+    pub(crate) fn with_alphabet(self, alphabet: &[char]) -> Self {
+        match self {
+            Self::WordPiece(model) => Self::WordPiece(Box::new(model.with_alphabet(alphabet))),
+            other => other,
+        }
+    }
+
     /// Appends the tokens of a piece.
     ///
     /// Time: n log n in the piece for BPE, else linear; in Unigram each byte counts as often as tokens go over it.

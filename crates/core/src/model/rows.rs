@@ -70,8 +70,9 @@ impl WordRows {
         match model {
             WordModel::Bpe(model) => self.bpe.least(model, length),
             WordModel::Unigram(model) => self.unigram.least(model, length),
-            // It may be one token, or unknown as a whole.
-            WordModel::WordPiece(_) | WordModel::WordLevel(_) => 1,
+            WordModel::WordPiece(model) => self.word_piece.least(model, length),
+            // It may be one token.
+            WordModel::WordLevel(_) => 1,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Between which characters a long piece can be taken apart, under models that are spelled in characters.
 //!
 //! Both characters are tokens by themselves, so that neither is unknown and none vanishes, and no token has them beside each
-//! other. Then no merge goes across, and all best ways of a Unigram go through the place between them. For a Unigram two
-//! things more:
+//! other. Then no merge goes across, and all best ways of a Unigram go through the place between them. A `WordPiece` without a
+//! prefix begins anew there, if no piece is unknown as a whole. For a Unigram two things more:
 //!
 //! - *Sums.* The right side by itself has the same ways, but their sums begin at zero. Rounded, they could compare in
 //!   another way than those of the whole. They are exact if all scores are multiples of one power of two, as scores of 32
@@ -13,7 +13,7 @@
 use std::sync::OnceLock;
 
 use super::token_table::{NONE, TokenTable};
-use super::{Bpe, Unigram, WordModel};
+use super::{Bpe, Unigram, WordModel, WordPiece};
 use crate::vocab::Adjacent;
 
 /// The bits of a number that sums keep.
@@ -37,16 +37,17 @@ impl WordModel {
         match self {
             Self::Bpe(model) => model.splits_between(left, right),
             Self::Unigram(model) => model.splits_between(left, right),
-            Self::WordPiece(_) | Self::WordLevel(_) => false,
+            Self::WordPiece(model) => model.splits_between(left, right),
+            Self::WordLevel(_) => false,
         }
     }
 
     /// The bytes of the longest piece for which [`WordModel::splits_between`] holds.
     pub(crate) fn longest_that_splits(&self) -> usize {
         match self {
-            Self::Bpe(_) => usize::MAX,
+            Self::Bpe(_) | Self::WordPiece(_) => usize::MAX,
             Self::Unigram(model) => model.longest_exact(),
-            Self::WordPiece(_) | Self::WordLevel(_) => 0,
+            Self::WordLevel(_) => 0,
         }
     }
 }
@@ -64,6 +65,12 @@ impl Bpe {
         let is_plain = !self.ignore_merges && self.prefix.is_empty() && self.suffix.is_empty();
         let is_token = |character| self.token(character, false, false) != NONE;
         is_plain && is_token(left) && is_token(right) && self.splits.are_apart(&self.table, left, right)
+    }
+}
+
+impl WordPiece {
+    fn splits_between(&self, left: char, right: char) -> bool {
+        self.spells_all && self.begins_anew() && self.splits.are_apart(&self.table, left, right)
     }
 }
 

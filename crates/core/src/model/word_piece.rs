@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::longest::{Buffers, Longest};
 use super::options::Options;
+use super::splits::Splits;
 use super::token_table::{NONE, TokenTable};
 use super::trie::Trie;
 use super::{Token, no_unk};
@@ -27,6 +28,9 @@ pub struct WordPiece {
     inner: Option<Trie>,
     prefix: String,
     pub(super) longest_piece: usize,
+    /// Whether tokens spell every piece that there can be, so that none is unknown.
+    pub(super) spells_all: bool,
+    pub(super) splits: Splits,
     /// Made when a piece first needs it.
     longest: OnceLock<Longest>,
 }
@@ -41,7 +45,25 @@ impl WordPiece {
         let first = Trie::new(strings(&table, ""))?;
         let inner = if prefix.is_empty() { None } else { Some(Trie::new(strings(&table, &prefix))?) };
         let longest_piece = usize::try_from(longest_piece).unwrap_or(usize::MAX);
-        Ok(Self { table, unk, first, inner, prefix, longest_piece, longest: OnceLock::new() })
+        let (splits, longest) = (Splits::default(), OnceLock::new());
+        Ok(Self { table, unk, first, inner, prefix, longest_piece, spells_all: false, splits, longest })
+    }
+
+    /// Notes that pieces have no other characters than these.
+    pub(super) fn with_alphabet(self, alphabet: &[char]) -> Self {
+        let is_token = |tokens: &Trie, character: char| {
+            let mut buffer = [0; 4];
+            let spelled = character.encode_utf8(&mut buffer).as_bytes();
+            tokens.longest(spelled).0.is_some_and(|(_, length)| length == spelled.len())
+        };
+        let has_all = |tokens: &Trie| alphabet.iter().all(|&character| is_token(tokens, character));
+        let is_long_enough = u32::try_from(self.longest_piece).map_or(true, |most| most == u32::MAX);
+        Self { spells_all: is_long_enough && has_all(&self.first) && self.inner.iter().all(has_all), ..self }
+    }
+
+    /// Whether tokens that go on in a piece are those that begin one.
+    pub(super) fn begins_anew(&self) -> bool {
+        self.inner.is_none()
     }
 
     pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {

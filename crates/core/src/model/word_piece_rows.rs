@@ -67,6 +67,17 @@ impl WordPieceRows {
         }
     }
 
+    /// The fewest tokens of any longer piece that begins with the first `length` bytes, or fewer.
+    pub(super) fn least(&self, model: &WordPiece, length: usize) -> u64 {
+        if !model.spells_all {
+            // The piece may be unknown as a whole.
+            return 1;
+        }
+        let known = self.ends.partition_point(|end| end.read as usize <= length);
+        let end = known.checked_sub(1).map_or(0, |last| self.ends[last].end as usize);
+        known as u64 + u64::from(end < length)
+    }
+
     /// The number of tokens of a prefix; None if it is not known.
     ///
     /// # Errors

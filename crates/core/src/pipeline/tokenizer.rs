@@ -16,10 +16,12 @@ use crate::decode::{Decoder, TextDecoder, TokenBytes};
 use crate::encode::{Compiled, Encoder, Sink};
 use crate::error::{Error, Kind, Result};
 use crate::files::Columns;
+use crate::files::byte_alphabet::CHARACTERS;
 use crate::interrupt;
 use crate::memory::{self, Room};
 use crate::model::{OnBytes, WordModel};
 use crate::normalize;
+use crate::pre_tokenize::PreTokenizer;
 use crate::segment::{Policy, Segmenter, Steps, Visit};
 use crate::split::Pattern;
 use crate::split::added::AddedToken;
@@ -144,6 +146,8 @@ impl Tokenizer {
         let (model, tokens) = match model {
             Model::Bytes(vocab) => (Compiled::new(vocab), None),
             Model::Characters { tokens, words } => {
+                let spells_bytes = steps.pre_tokenizers.last().is_some_and(PreTokenizer::spells_bytes);
+                let words = if spells_bytes { words.with_alphabet(&CHARACTERS) } else { words };
                 let on_bytes = words.on_bytes()?;
                 if let Some(pattern) = on_bytes.as_ref().and_then(OnBytes::wall_pattern) {
                     steps.patterns.push(Pattern::new(&pattern)?);

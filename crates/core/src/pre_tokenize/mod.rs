@@ -294,6 +294,11 @@ impl PreTokenizer {
         matches!(&self.0, Step::Kinds(_) | Step::Metaspace(_))
     }
 
+    /// Whether pieces have no other characters behind the step than those of the byte alphabet.
+    pub(crate) fn spells_bytes(&self) -> bool {
+        matches!(&self.0, Step::ByteLevel(_))
+    }
+
     /// Whether the step cuts pieces, and not only spells them otherwise.
     fn cuts(&self) -> bool {
         match &self.0 {

@@ -214,6 +214,27 @@ pub(super) fn word_piece_model(random: &mut Random) -> Compiled {
     compiled(&options, &tokens, &ids, None, None)
 }
 
+/// A model that spells every piece that a test makes.
+pub(super) fn spelling_model(random: &mut Random) -> Compiled {
+    const OTHERS: &str = "<unk>b0x61";
+    let alphabet: Vec<char> = LETTERS.iter().flat_map(|letter| letter.chars()).chain(OTHERS.chars()).collect();
+    let (prefix, longest) = (["", "", "##"][below(random, 3)], [3, 6, 12][below(random, 3)]);
+    let mut tokens = vec!["[UNK]".to_owned()];
+    tokens.extend(alphabet.iter().flat_map(|letter| ["", prefix].map(|before| format!("{before}{letter}"))));
+    let letters = 1 + below(random, LETTERS.len());
+    for _ in 0..below(random, 40) {
+        tokens.push(format!("{}{}", ["", prefix][below(random, 2)], word(random, letters, longest)));
+    }
+    let (tokens, ids) = numbered(tokens, random);
+    let options = format!(
+        r#"{{"type":"WordPiece","unk_token":null,"continuing_subword_prefix":"{prefix}","max_input_chars_per_word":{}}}"#,
+        u32::MAX
+    );
+    let texts: Vec<&[u8]> = tokens.iter().map(String::as_bytes).collect();
+    let words = WordModel::new(&options, &texts, &ids, None, None).unwrap().with_alphabet(&alphabet);
+    Compiled::of_words(words, None).unwrap()
+}
+
 pub(super) fn unigram_model(random: &mut Random) -> Compiled {
     let known = 1 + below(random, LETTERS.len());
     let mut tokens: Vec<String> = vec![["<unk>", "<b<", "é"][below(random, 3)].to_owned()];
@@ -349,6 +370,25 @@ fn characters_have_the_counts_of_encoding() {
 fn word_pieces_have_the_counts_of_encoding() {
     let (seen, without) = check_kind(0x30BE, 1500, word_piece_model);
     assert!(seen[0] > 100_000 && seen[1] > 10_000 && without == 0, "{seen:?} {without}");
+    let (seen, without) = check_kind(0x5BE1, 300, spelling_model);
+    assert!(seen[0] > 50_000 && seen[1] == 0 && without == 0, "{seen:?} {without}");
+}
+
+/// Without that each chunk of a long piece reads all of it, since more of it might be unknown as a whole.
+#[test]
+fn a_piece_that_is_always_spelled_has_the_tokens_that_end_in_it_at_least() {
+    let random = &mut Random::new(0x1EA5);
+    let mut sum = 0;
+    for _ in 0..100 {
+        let (model, mut rows) = (spelling_model(random), Rows::default());
+        let piece = word(random, 3, 60);
+        rows.extend(&model, &piece).unwrap();
+        let count = rows.count(&model, &piece).unwrap();
+        // The last tokens may become longer ones.
+        assert!(rows.least(&model, piece.len()) + 12 >= count, "{piece:?}");
+        sum += count;
+    }
+    assert!(sum > 1000, "{sum}");
 }
 
 #[test]
@@ -398,15 +438,16 @@ fn check_splits(seed: u64, rounds: usize, make: impl Fn(&mut Random) -> Compiled
 #[test]
 fn pieces_can_be_taken_apart_where_models_say_so() {
     type Make = fn(&mut Random) -> Compiled;
-    let kinds: [(Make, usize); 5] = [
+    let kinds: [(Make, usize); 6] = [
         (bytes_model, 700),
         (characters_model, 700),
         (unigram_model, 4000),
+        (spelling_model, 200),
         (word_piece_model, 200),
         (word_level_model, 200),
     ];
     let apart = kinds.map(|(make, rounds)| check_splits(0x5911, rounds, make));
-    assert!(apart[..3].iter().all(|&apart| apart > 10_000) && apart[3..] == [0, 0], "{apart:?}");
+    assert!(apart[..4].iter().all(|&apart| apart > 10_000) && apart[4..] == [0, 0], "{apart:?}");
 }
 
 #[test]
