@@ -84,6 +84,13 @@ def _bytes(suffix: str | None) -> str:
     return json.dumps(json.loads(tok.to_str())["model"])
 
 
+def _longest_first() -> str:
+    """A model over bytes that takes the longest token first, and spells everything."""
+    vocab = json.loads(_bytes(None))["vocab"]
+    options = {"continuing_subword_prefix": "", "max_input_chars_per_word": (1 << 32) - 1}
+    return json.dumps({"type": "WordPiece", "unk_token": "[UNK]", **options, "vocab": vocab})
+
+
 def _trained(kind: str, *, fallback: bool = False, suffix: bool = False, prefix: bool = False, size: int = 601) -> str:
     return pipelines.trained_model(kind, fallback, suffix, prefix, size)
 
@@ -91,6 +98,7 @@ def _trained(kind: str, *, fallback: bool = False, suffix: bool = False, prefix:
 MODELS: dict[str, tuple[Callable[[], str], Json]] = {
     "bytes": (lambda: _bytes(None), {}),
     "bytes taken whole": (lambda: _bytes(None), {"ignore_merges": True}),
+    "bytes longest first": (_longest_first, {}),
     "bytes with a suffix": (lambda: _bytes("</w>"), {}),
     "characters": (lambda: _trained("BPE"), {"unk_token": "[UNK]"}),
     "characters fused": (lambda: _trained("BPE", size=900), {"unk_token": "[UNK]", "fuse_unk": True}),

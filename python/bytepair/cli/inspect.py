@@ -18,6 +18,7 @@ from bytepair.cli.arguments import add_model, model_options
 from bytepair.cli.html_page import add_html, check_page, write_page
 from bytepair.cli.streams import write_line, write_table
 from bytepair.errors import BytepairError
+from bytepair.model.meanings import stands_for
 from bytepair.model.models import BytePair
 from bytepair.model.split_patterns import split_name
 from bytepair.resolver import resolve
@@ -112,7 +113,7 @@ def _facts(tokenizer: Tokenizer) -> dict[str, Any]:
         "longest_tokens": [
             token.decode("utf-8", "backslashreplace") for token in sorted(model.tokens, key=len, reverse=True)[:_SHOWN]
         ],
-        "bytes_covered": len({token for token in model.tokens if len(token) == 1}),
+        "bytes_covered": len({token for token in stands_for(spec).values() if len(token) == 1}),
     }
 
 

@@ -2,8 +2,8 @@
 
 Only keys that begin with ``tokenizer.ggml.`` are used, and no tensors. The kinds are ``gpt2`` (BPE of bytes, with a
 split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``gemma4`` (BPE of characters with
-merges), ``bert`` (WordPiece), ``t5`` (Unigram) and ``rwkv`` (the longest token first). A normalizer that the published tokenizer has, such as Qwen's NFC,
-is not in the file, and llama.cpp does without.
+merges), ``bert`` (WordPiece), ``t5`` (Unigram) and ``rwkv`` (the longest token first). A normalizer that the published
+tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does without.
 
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 """
@@ -24,6 +24,7 @@ from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import SPLIT_PATTERNS, split_pattern
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from mmap import mmap
 
 MAGIC = b"GGUF"
@@ -151,25 +152,18 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
     for name in ("scores", "token_type"):
         if name in table and len(table[name]) != len(tokens):
             raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
-    match kind:
-        case "gpt2" if split is not None or table.get("pre") not in SPELLED:
-            spec = _read_pairs(table, split)
-        case "gpt2" | "gemma4" if split is None:
-            spec = _read_spelled(table)
-        case "llama" | "t5" if split is None:
-            spec = _read_pieces(table, unigram=kind == "t5")
-        case "bert" if split is None:
-            spec = _read_bert(table)
-        case "rwkv" if split is None:
-            spec = _read_rwkv(table)
-        case "llama" | "t5" | "bert" | "rwkv" | "gemma4":
-            raise FormatError(
-                f"a tokenizer of the kind {kind} has no split pattern",
-                remedy="leave split out",
-                cli_remedy="leave --split out",
-            )
-        case _:
-            raise FormatError(f"not supported: the tokenizer {kind!r}", pointer=f"{_PREFIX}model")
+    if kind == "gpt2" and (split is not None or table.get("pre") not in SPELLED):
+        spec = _read_pairs(table, split)
+    elif not isinstance(kind, str) or kind not in _READERS:
+        raise FormatError(f"not supported: the tokenizer {kind!r}", pointer=f"{_PREFIX}model")
+    elif split is not None:
+        raise FormatError(
+            f"a tokenizer of the kind {kind} has no split pattern",
+            remedy="leave split out",
+            cli_remedy="leave --split out",
+        )
+    else:
+        spec = _READERS[kind](table)
     if spec.post_processor is None:
         spec = spec.replace(post_processor=_template(table, tokens))
     return spec if kind == "bert" else spec.replace(roles=tuple(_roles(table, tokens).items()))
@@ -241,7 +235,8 @@ def _read_spelled(table: dict[str, Any]) -> TokenizerSpec:
     )
 
 
-def _read_pieces(table: dict[str, Any], *, unigram: bool) -> TokenizerSpec:
+def _read_pieces(table: dict[str, Any]) -> TokenizerSpec:
+    unigram = table["model"] == "t5"
     tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
     weights = table.get("scores") or [0.0] * len(tokens)
     pieces = []
@@ -307,6 +302,17 @@ def _read_rwkv(table: dict[str, Any]) -> TokenizerSpec:
         if id not in apart:
             rows[id] = token
     return rwkv.build(rows, added)
+
+
+_READERS: dict[Any, Callable[[dict[str, Any]], TokenizerSpec]] = {
+    "gpt2": _read_spelled,
+    "gemma4": _read_spelled,
+    "llama": _read_pieces,
+    "t5": _read_pieces,
+    "bert": _read_bert,
+    "rwkv": _read_rwkv,
+}
+"""The readers of the kinds, but for GPT-2's with a split pattern."""
 
 
 def _roles(table: dict[str, Any], tokens: list[str]) -> dict[str, str]:

@@ -1,10 +1,11 @@
-r"""``rwkv_vocab_*.txt`` of RWKV: a line for each token, its id, its text or bytes as Python writes them, and their number.
+r"""``rwkv_vocab_*.txt`` of RWKV: the id of each token, its text or bytes as Python writes them, and their number.
 
-A text becomes the longest token that begins it, then the longest that begins the rest. So does a WordPiece of one word and
-without a prefix, over the byte alphabet: the format is read as that, and written as ``tokenizer.json`` or native. Each byte is
-a token, so no text is unknown. The file has no id 0: it is the end of a text.
+A text becomes the longest token that begins it, then the longest that begins the rest. So does a WordPiece of one word
+and without a prefix, over the byte alphabet: the format is read as that, and written as ``tokenizer.json`` or native.
+Each byte is a token, so no text is unknown. The file has no id 0: it is the end of a text.
 
-Source: ``rwkv_tokenizer.py`` of ChatRWKV; for GGUF, which escapes bytes otherwise, ``src/llama-vocab.cpp`` of llama.cpp.
+Source: ``rwkv_tokenizer.py`` of ChatRWKV; for GGUF, which escapes bytes otherwise, ``src/llama-vocab.cpp`` of
+llama.cpp.
 """
 
 from __future__ import annotations
@@ -91,8 +92,8 @@ def _rows(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     try:
         lines = data.decode().split("\n")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"the file is not UTF-8: {error.reason}", line=line, remedy="fetch it again") from error
+        place = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(f"the file is not UTF-8: {error.reason}", line=place, remedy="fetch it again") from error
     if not lines[-1]:
         lines.pop()
     for number, line in enumerate(lines, 1):
@@ -126,8 +127,8 @@ def unescaped(token: str) -> bytes | None:
     spelled = token.encode()
     if b"\\" in _ESCAPED_IN_GGUF.sub(b"", spelled):
         return None
-    return _ESCAPED_IN_GGUF.sub(lambda found: bytes.fromhex(found[1].decode()) if found[1] else _meant(found[2]), spelled)
+    return _ESCAPED_IN_GGUF.sub(_meant, spelled)
 
 
-def _meant(letter: bytes) -> bytes:
-    return _MEANT.get(letter, letter)
+def _meant(found: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(found[1].decode()) if found[1] else _MEANT.get(found[2], found[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bytepair.model.byte_alphabet import to_bytes
 from bytepair.model.token_spelling import falls_back, named_byte
 
 if TYPE_CHECKING:
@@ -16,8 +17,9 @@ SPACE = "\u2581"
 def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
     r"""The bytes that each token of a model represents, by id.
 
-    U+2581 is a space if a stage replaces spaces by it, and ``<0x0A>`` is a byte if the model falls back to bytes; all
-    else is spelled as in the vocabulary, ``##`` and ``</w>`` included.
+    U+2581 is a space if a stage replaces spaces by it, ``<0x0A>`` is a byte if the model falls back to bytes, and
+    characters of the byte alphabet are bytes if the model is given them; all else is spelled as in the vocabulary,
+    ``##`` and ``</w>`` included.
 
     Example:
         >>> import bytepair as bp
@@ -28,7 +30,9 @@ def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
     if spec.is_byte_level:
         return dict(zip(model.ids, model.tokens, strict=True))
     tokens = list(model.tokens)
-    if spells_spaces(spec):
+    if spec.pre_tokenizers and "ByteLevel" in spec.pre_tokenizers[-1]:
+        tokens = [to_bytes(token.decode()) or token for token in tokens]
+    elif spells_spaces(spec):
         tokens = [token.replace(SPACE.encode(), b" ") for token in tokens]
     if falls_back(model):
         tokens = [named_byte(token) or token for token in tokens]
