@@ -2,7 +2,8 @@
 
 A feature that the format cannot hold is named, and must be dropped by name; the manifest records it. It reads native,
 tokenizer.json, tekken.json, tiktoken, vocab.json with merges.txt, .model of sentencepiece, vocab.txt of BERT, codes of
-subword-nmt and fastBPE, the tokenizer of a GGUF file, and vocabularies of RWKV; it writes all of these but the last two.
+subword-nmt and fastBPE, the tokenizer of a GGUF file, and vocabularies of RWKV; it writes all of these but the last
+two.
 """
 
 from __future__ import annotations

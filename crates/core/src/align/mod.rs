@@ -126,8 +126,11 @@ pub fn groups(a: Side, b: Side) -> Result<Groups> {
         {
             // Texts before it may have had more groups than tokens of either.
             found.room(lengths_a.len().min(lengths_b.len()))?;
-            window.group(lengths_a, lengths_b, &mut found);
-            continue;
+            let before = found.places.len();
+            if window.group(lengths_a, lengths_b, &mut found) {
+                continue;
+            }
+            found.truncate(before);
         }
         group(Cursor::new(a, text), Cursor::new(b, text), &mut found)?;
     }
@@ -141,6 +144,13 @@ impl Groups {
         self.a.room(more)?;
         self.b.room(more)?;
         self.places.room(more)
+    }
+
+    /// Keeps so many groups.
+    fn truncate(&mut self, groups: usize) {
+        self.a.truncate(groups + 1);
+        self.b.truncate(groups + 1);
+        self.places.truncate(groups);
     }
 }
 
@@ -184,30 +194,33 @@ struct Ends<'a> {
 impl Ends<'_> {
     /// Takes the tokens that end in the next window, and numbers them from 1 on in `numbers`: at each place, the one whose last
     /// byte it is; 0 where there is none. An empty token is counted, and has no place: so it is of the group behind.
+    ///
+    /// False if there are too many to number, as only empty ones can be.
     #[inline]
-    fn next_window(&mut self, numbers: &mut [u32]) {
+    fn next_window(&mut self, numbers: &mut [u16]) -> bool {
         self.last += i64::from(self.ended);
         numbers.fill(0);
         // Not in the fields, which the loop would read and write for each token.
-        let (mut end, mut ended) = (self.end, 0);
+        let (mut end, mut ended) = (self.end, 0_u32);
         for &length in self.lengths {
             let next = end + isize::from(length);
             if length > 0 {
                 let Some(number) = numbers.get_mut((next - 1).cast_unsigned()) else { break };
-                *number = ended + 1;
+                *number = (ended + 1) as u16;
             }
             (end, ended) = (next, ended + 1);
         }
         self.lengths = &self.lengths[ended as usize..];
         (self.end, self.ended) = (end - WINDOW.cast_signed(), ended);
+        u16::try_from(ended).is_ok()
     }
 }
 
 /// What is known of the places of a window, for one text after the other.
 struct Window {
     /// The numbers of the tokens that end there.
-    a: [u32; WINDOW],
-    b: [u32; WINDOW],
+    a: [u16; WINDOW],
+    b: [u16; WINDOW],
     /// Where tokens of both sides end, in order.
     common: [u16; WINDOW],
 }
@@ -218,8 +231,8 @@ impl Window {
     }
 
     /// Adds the groups of one text from lengths of the same sum: groups end where tokens of both sides do. As many groups as
-    /// the shorter side has tokens have room.
-    fn group(&mut self, a: &[u8], b: &[u8], found: &mut Groups) {
+    /// the shorter side has tokens have room. False if a window has too many tokens: then some groups are wrong.
+    fn group(&mut self, a: &[u8], b: &[u8], found: &mut Groups) -> bool {
         let (mut start, mut window, first) = (0, 0, found.places.len());
         let size = number(sum(a));
         let mut a = Ends { lengths: a, end: 0, last: found.a[first], ended: 0 };
@@ -227,8 +240,9 @@ impl Window {
         while window < size {
             // A short text has a short window.
             let places = (size - window).min(WINDOW).next_multiple_of(AT_ONCE);
-            a.next_window(&mut self.a[..places]);
-            b.next_window(&mut self.b[..places]);
+            if !(a.next_window(&mut self.a[..places]) && b.next_window(&mut self.b[..places])) {
+                return false;
+            }
             let mut count = 0;
             let numbers = self.a[..places].as_chunks().0.iter().zip(self.b[..places].as_chunks().0);
             for (at, (numbers_a, numbers_b)) in (0_u16..).step_by(AT_ONCE).zip(numbers) {
@@ -240,7 +254,7 @@ impl Window {
                 }
             }
             let common = &self.common[..count];
-            let number = |numbers: &[u32; WINDOW], place: u16| i64::from(numbers[usize::from(place) % WINDOW]);
+            let number = |numbers: &[u16; WINDOW], place: u16| i64::from(numbers[usize::from(place) % WINDOW]);
             found.a.extend(common.iter().map(|&place| a.last + number(&self.a, place)));
             found.b.extend(common.iter().map(|&place| b.last + number(&self.b, place)));
             found.places.extend(common.iter().map(|&place| {
@@ -250,12 +264,13 @@ impl Window {
             }));
             window += WINDOW;
         }
+        true
     }
 }
 
 /// The places at which both have a number.
 #[inline]
-fn common_bits(one: &[u32; AT_ONCE], other: &[u32; AT_ONCE]) -> u64 {
+fn common_bits(one: &[u16; AT_ONCE], other: &[u16; AT_ONCE]) -> u64 {
     let mut both = [0_u8; AT_ONCE];
     for ((both, &one), &other) in both.iter_mut().zip(one).zip(other) {
         *both = u8::from(one != 0) & u8::from(other != 0);
@@ -400,6 +415,20 @@ mod tests {
             size -= length;
         }
         lengths
+    }
+
+    #[test]
+    fn a_window_of_more_empty_tokens_than_it_can_number_is_grouped_one_by_one() {
+        for empty in [65_534, 65_535, 65_600] {
+            let mut lengths = vec![1];
+            lengths.extend(std::iter::repeat_n(0, empty));
+            lengths.push(2);
+            let count = position(lengths.len());
+            let side = |offsets, lengths| Side { offsets, covers: &[true], lengths, places: &[] };
+            let found = groups(side(&[0, count], &lengths), side(&[0, 2], &[1, 2])).unwrap();
+            assert_eq!((found.a, found.b), (vec![0, 1, count], vec![0, 1, 2]), "{empty}");
+            assert_eq!((found.rows, found.places), (vec![0, 2], vec![[0, 1], [1, 3]]));
+        }
     }
 
     #[test]
