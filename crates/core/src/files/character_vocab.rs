@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::files::{Columns, IdMerges, Merges, Vocabulary};
-use crate::memory::{collect, extend, push};
+use crate::memory::{collect, push};
 use crate::vocab::{Cuts, NO_ID, Tokens};
 
 /// So many tokens are cut together.
@@ -129,21 +129,21 @@ pub fn by_score(tokens: &[(&str, u32, f64)]) -> Result<(Vec<(u32, u32)>, usize)>
         finder.each(&known, &texts, |row, cut, left, right| push(&mut found, (row, (cut, id(left), id(right)))))?;
         for cuts in found.chunk_by(|one, next| one.0 == next.0) {
             let &(token, _, score) = rows[cuts[0].0];
-            let cuts: Vec<(usize, u32, u32)> = cuts.iter().map(|&(_, cut)| cut).collect();
             let is_run = || token.chars().zip(token.chars().skip(1)).all(|(one, next)| one == next);
             equal += usize::from(last == Some(score) && !is_run());
             last = Some(score);
             let length = token.len();
-            let overlaps = |&(cut, ..): &(usize, u32, u32)| {
+            // Few cuts have another one as far from the other end.
+            let overlaps = |cut: usize| {
                 2 * cut != length
+                    && cuts.binary_search_by_key(&(length - cut), |&(_, (cut, ..))| cut).is_ok()
                     && token.as_bytes()[cut..] == token.as_bytes()[..length - cut]
-                    && cuts.binary_search_by_key(&(length - cut), |&(cut, ..)| cut).is_ok()
             };
-            let (first, rest): (Vec<_>, Vec<_>) = match cuts.len() {
-                1 => (Vec::new(), cuts.clone()),
-                _ => cuts.iter().copied().partition(overlaps),
-            };
-            extend(&mut merges, first.into_iter().chain(rest).map(|(_, left, right)| (left, right)))?;
+            for is_first in [true, false] {
+                for &(_, (_, left, right)) in cuts.iter().filter(|&&(_, (cut, ..))| overlaps(cut) == is_first) {
+                    push(&mut merges, (left, right))?;
+                }
+            }
         }
     }
     Ok((merges, equal))
