@@ -96,8 +96,11 @@ def test_it_is_kept_by_the_formats_that_can(tmp_path: Path) -> None:
         (r"257 '\ud800' 3", "is not an id, a literal and its bytes"),
         (r"257 '\U00110000' 3", "is not an id, a literal and its bytes"),
         (r"257 '\N{DIGIT ONE}' 1", "is not an id, a literal and its bytes"),
+        ("257 '\0\\n' 2", "is not an id, a literal and its bytes"),
+        ("٢ 'low' 3", "is not an id, a literal and its bytes"),
         ("257 ('low') 3", "is not an id, a literal and its bytes"),
         ("257 'low' 4", "'low' has 3 bytes, not 4"),
+        ("4294967295 'low' 3", "the id 4294967295 is out of range"),
         ("256 'low' 3", "the id 256 occurs twice"),
     ],
 )

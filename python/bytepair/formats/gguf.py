@@ -296,11 +296,12 @@ def _read_rwkv(table: dict[str, Any]) -> TokenizerSpec:
     apart = {token.id for token in added}
     rows: dict[int, bytes] = {}
     for spelled, id in vocab.items():
+        if id in apart:
+            continue
         token = rwkv.unescaped(spelled)
         if not token:
             raise FormatError(f"the token {spelled!r} is not escaped as RWKV's are", pointer=f"{_PREFIX}tokens/{id}")
-        if id not in apart:
-            rows[id] = token
+        rows[id] = token
     return rwkv.build(rows, added)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.model.byte_alphabet import to_characters
+from bytepair.model.checks import MOST_IDS
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -27,25 +28,30 @@ if TYPE_CHECKING:
 
 _END_OF_TEXT = "<|rwkv_tokenizer_end_of_text|>"
 _ESCAPED = r"\\(?:[\\'\"tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"
-_LINE = re.compile(rf"(\d{{1,10}}) (b?(?:'(?:[^'\\]|{_ESCAPED})*'|\"(?:[^\"\\]|{_ESCAPED})*\")) (\d{{1,10}})\r?")
+_LINE = re.compile(rf"([0-9]{{1,10}}) (b?(?:'(?:[^'\\]|{_ESCAPED})*'|\"(?:[^\"\\]|{_ESCAPED})*\")) ([0-9]{{1,10}})\r?")
 _ESCAPED_IN_GGUF = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|([^x]))", re.DOTALL)
 _MEANT = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 _BYTES = spell_step({"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False})
 
-# A longer word is unknown: the core takes no longer one.
+# The first line is shorter, in bytes.
+_FIRST_LINE = 4096
+
+# A longer word would be unknown, and no longer one is encoded.
 _LONGEST_WORD = (1 << 32) - 1
 
 
 def looks_like(data: bytes) -> bool:
     """Whether the first line is a number, a literal of Python and a number."""
-    return _LINE.fullmatch(data[: data.find(b"\n")].decode("utf-8", "replace")) is not None
+    first = data[:_FIRST_LINE].partition(b"\n")[0]
+    return _LINE.fullmatch(first.decode("utf-8", "replace")) is not None
 
 
 def read(data: bytes) -> TokenizerSpec:
     r"""Reads a vocabulary.
 
     Raises:
-        FormatError: A line is broken, or occurs twice; ``line`` names it. Or a byte has no token.
+        FormatError: A line is broken, or its id occurs twice or is too large; ``line`` names it. Or a byte has no token,
+                or a token two ids.
 
     Example:
         >>> lines = [f"{byte + 1} {bytes([byte])!r} 1\n" for byte in range(256)]
@@ -55,6 +61,8 @@ def read(data: bytes) -> TokenizerSpec:
     """
     rows: dict[int, bytes] = {}
     for number, id, token in _rows(data):
+        if id >= MOST_IDS:
+            raise FormatError(f"the id {id} is out of range", line=number, remedy=f"ids are from 0 to {MOST_IDS - 1}")
         if id in rows:
             raise FormatError(f"the id {id} occurs twice", line=number)
         rows[id] = token
@@ -113,7 +121,7 @@ def _token(literal: str) -> bytes | None:
     try:
         meant = ast.literal_eval(literal)
         return meant.encode() if isinstance(meant, str) else meant
-    except (SyntaxError, UnicodeEncodeError):
+    except (SyntaxError, ValueError):
         return None
 
 

@@ -57,6 +57,7 @@ impl WordPiece {
             tokens.longest(spelled).0.is_some_and(|(_, length)| length == spelled.len())
         };
         let has_all = |tokens: &Trie| alphabet.iter().all(|&character| is_token(tokens, character));
+        // No longer piece is encoded.
         let is_long_enough = u32::try_from(self.longest_piece).map_or(true, |most| most == u32::MAX);
         Self { spells_all: is_long_enough && has_all(&self.first) && self.inner.iter().all(has_all), ..self }
     }
