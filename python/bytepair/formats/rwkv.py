@@ -50,8 +50,8 @@ def read(data: bytes) -> TokenizerSpec:
     r"""Reads a vocabulary.
 
     Raises:
-        FormatError: A line is broken, or its id occurs twice or is too large; ``line`` names it. Or a byte has no token,
-                or a token two ids.
+        FormatError: A line is broken, or its id occurs twice or is too large; ``line`` names it. Or a byte has no
+            token, or a token two ids.
 
     Example:
         >>> lines = [f"{byte + 1} {bytes([byte])!r} 1\n" for byte in range(256)]
