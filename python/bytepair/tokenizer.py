@@ -89,9 +89,9 @@ class Tokenizer(CompiledTokenizer):
         """Loads a tokenizer from a file or folder; the format is detected from the content. See also `bytepair.load`.
 
         Args:
-            path: A native file, tokenizer.json, tekken.json, .tiktoken, vocab.json (merges.txt beside it), a model of
-                sentencepiece, BERT's vocab.txt, codes of subword-nmt or fastBPE, GGUF, RWKV's
-                vocabulary; or a folder with one, where tokenizer_config.json and its like count as well.
+            path: A native file, tokenizer.json, tekken.json, .tiktoken, vocab.json (merges.txt beside it) or
+                encoder.json (vocab.bpe), a model of sentencepiece, BERT's vocab.txt, codes of subword-nmt or fastBPE,
+                GGUF, RWKV's vocabulary; or a folder with one, where tokenizer_config.json and its like count as well.
             split: For files that hold none: a name or pattern. A .tiktoken file needs it, unless it is a published one,
                 which its hash tells; the default of vocab.json is ``gpt2``.
             special_tokens: For files that hold none (.tiktoken, vocab.json): the special tokens and their ids.

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair import files
 from bytepair._core import require_memory
 from bytepair.errors import FormatError
-from bytepair.formats import FILES, READ_ONLY_NAMES, READ_ONLY_SUFFIXES, SUFFIXES, foreign, manifest, native, tiktoken
+from bytepair.formats import (
+    FILES,
+    READ_ONLY_NAMES,
+    READ_ONLY_SUFFIXES,
+    SUFFIXES,
+    foreign,
+    manifest,
+    merges_beside,
+    native,
+    tiktoken,
+    vocabulary_beside,
+)
 
 # Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
 
@@ -54,7 +65,7 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
     require_memory(_BYTES_TO_LOAD + _BYTES_OF_A_BYTE * len(data))
     manifest.verify(path, data)
     foreign.check(path, data)
-    vocab = path.with_name("vocab.json")
+    vocab = path.with_name(vocabulary_beside(path.name))
     if data.startswith(b"#version") and vocab.is_file():
         return detect(vocab, in_core=in_core, exact_scores=exact_scores)
     if native.looks_like(data):
@@ -91,7 +102,7 @@ def _detect_json(path: Path, data: bytes, *, in_core: bool, exact_scores: bool) 
         if module.looks_like(table):
             return Detected(path, name, table)
     # JSON with more than tokens and ids is a vocabulary only if a list of merges is beside it.
-    if path.with_name("merges.txt").is_file() or all(type(id) is int for id in table.values()):
+    if path.with_name(merges_beside(path.name)).is_file() or all(type(id) is int for id in table.values()):
         return Detected(path, "vocab+merges", table)
     raise _unknown(path)
 
@@ -113,7 +124,7 @@ def _file_in(folder: Path) -> Path:
         if (folder / names[0]).is_file():
             return folder / names[0]
     suffixes = (*SUFFIXES, *READ_ONLY_SUFFIXES)
-    endings = (*(f"*{suffix}" for suffix in suffixes), READ_ONLY_NAMES)
+    endings = (*(f"*{suffix}" for suffix in suffixes), *READ_ONLY_NAMES)
     found = [path for ending in endings for path in sorted(folder.glob(ending)) if path.is_file()]
     if len(found) == 1:
         return found[0]

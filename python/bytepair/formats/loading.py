@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import BytepairError, FormatError
-from bytepair.formats import encodings, foreign, manifest, native, tiktoken
+from bytepair.formats import encodings, foreign, manifest, merges_beside, native, tiktoken
 from bytepair.formats.detection import Detected, detect
 from bytepair.model.checks import BYTES_IN_TEXT, BYTES_OF_ASCII
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -175,7 +175,7 @@ def _read_vocab_merges(
 ) -> TokenizerSpec:
     from bytepair.formats import configs, vocab_merges  # noqa: PLC0415
 
-    place = detected.path.with_name("merges.txt")
+    place = detected.path.with_name(merges_beside(detected.path.name))
     merges = files.read(place)
     manifest.verify(place, merges)
     foreign.check(place, merges)
