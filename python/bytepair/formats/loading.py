@@ -86,8 +86,11 @@ def _load(
         if saved is not None and detected.path.name in saved["files"]:
             spec = spec.replace(roles=manifest.roles(saved, detected.path.parent) or spec.roles)
         elif files.is_folder(path) and detected.format != "native":
-            from bytepair.formats import configs  # noqa: PLC0415
+            from bytepair.formats import configs, piece_classes  # noqa: PLC0415
 
+            if detected.format == "sentencepiece":
+                model_type = configs.table(path, configs.MODEL).get("model_type")
+                spec = piece_classes.as_class(spec, configs.table(path, configs.CONFIG), model_type)
             spec = configs.apply(spec, path, detected.format)
         if detected.format == "tiktoken" and split is None and special_tokens is None and not spec.added_tokens:
             _warn_of_special_tokens()

@@ -1,0 +1,106 @@
+"""A ``.model`` in a folder that names a class of ``transformers``: what the class does to its ids, or a refusal."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import bytepair as bp
+from bytepair.formats import piece_classes
+from tests.formats import models
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXTS = ["low lower", " low  ☃ er", "lo", "", "wer▁low é"]
+
+
+def folder(place: Path, data: bytes, tokenizer_class: str | None, model_type: str | None = None) -> Path:
+    (place / "sentencepiece.bpe.model").write_bytes(data)
+    if tokenizer_class:
+        (place / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": tokenizer_class}))
+    if model_type:
+        (place / "config.json").write_text(json.dumps({"model_type": model_type}))
+    return place
+
+
+@pytest.mark.parametrize("name", ["XLMRobertaTokenizer", "XLMRobertaTokenizerFast", None])
+def test_xlm_robertas_pieces_have_the_numbers_of_fairseq(tmp_path: Path, name: str | None) -> None:
+    data = models.model(models.unigram_pieces(), 1)
+    tok = bp.load(folder(tmp_path, data, name, "xlm-roberta"))
+    plain = bp.load(tmp_path / "sentencepiece.bpe.model")
+    assert plain.encode("low") != tok.encode("low")
+    for text in TEXTS:
+        # An unknown piece, 0, is 3; fairseq has <pad> before all others but <s>.
+        assert tok.encode(text) == [id + 1 if id else 3 for id in plain.encode(text)]
+        assert tok.decode(tok.encode(text)) == plain.decode(plain.encode(text))
+        assert tok(text)["input_ids"] == [0, *tok.encode(text), 2]
+    low = tok.encode("low")
+    assert tok("low", "low")["input_ids"] == [0, *low, 2, 2, *low, 2]
+    assert [tok.token_id(token) for token in ("<s>", "<pad>", "</s>", "<mask>")] == [0, 1, 2, len(plain) + 1]
+    assert tok.encode("low <mask>", special="allow") == [*low, len(plain) + 1]
+    tok.save(tmp_path / "saved", "native")
+    assert bp.load(tmp_path / "saved").spec == tok.spec
+
+
+def test_t5_ends_each_text(tmp_path: Path) -> None:
+    data = models.model(models.unigram_pieces(), 1)
+    for model_type in ("t5", "mt5"):
+        tok = bp.load(folder(tmp_path, data, None, model_type))
+        low = tok.encode("low")
+        assert low == bp.load(tmp_path / "sentencepiece.bpe.model").encode("low")
+        assert tok("low")["input_ids"] == [*low, 2]
+        assert tok("low", "lo")["input_ids"] == [*low, 2, *tok.encode("lo"), 2]
+        assert len(tok) == len(bp.load(tmp_path / "sentencepiece.bpe.model")) + 100
+        assert (tok.token_id("<extra_id_99>"), tok.token_id("<extra_id_0>")) == (len(tok) - 100, len(tok) - 1)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"extra_ids": 0}))
+    assert "<extra_id_0>" not in bp.load(tmp_path).reserved_tokens
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"extra_ids": "many"}))
+    with pytest.raises(bp.FormatError, match="extra_ids is 'many'"):
+        bp.load(tmp_path)
+
+
+def test_deberta_has_a_mask_and_a_template(tmp_path: Path) -> None:
+    pieces = [
+        ("[PAD]", 0.0, 3),
+        ("[CLS]", 0.0, 3),
+        ("[SEP]", 0.0, 3),
+        ("[UNK]", 0.0, 2),
+        ("▁low", -1.0, 1),
+        ("▁", -2.0, 1),
+    ]
+    tok = bp.load(folder(tmp_path, models.model(pieces, 1), None, "deberta-v2"))
+    assert tok("low")["input_ids"] == [1, 4, 2]
+    both = tok("low", "low", return_token_type_ids=True)
+    assert (both["input_ids"], both["token_type_ids"]) == ([1, 4, 2, 4, 2], [0, 0, 0, 1, 1])
+    assert tok.token_id("[MASK]") == len(pieces)
+
+
+@pytest.mark.parametrize("name", ["Camembert", "MBart50", "Nllb", "Albert", "XLNet"])
+def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
+    data = models.model(models.unigram_pieces(), 1)
+    with pytest.raises(bp.FormatError, match=f"{name}Tokenizer (numbers|changes)") as caught:
+        bp.load(folder(tmp_path, data, f"{name}Tokenizer"))
+    assert caught.value.file == str(tmp_path / "sentencepiece.bpe.model")
+    assert bp.load(tmp_path / "sentencepiece.bpe.model").encode("low")
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+    pairs = models.model(models.pair_pieces(["lo", "low"]))
+    for name, says in (("XLMRoberta", "does not begin with"), ("DebertaV2", "has no .CLS.")):
+        with pytest.raises(bp.FormatError, match=says):
+            bp.load(folder(tmp_path, pairs, f"{name}Tokenizer"))
+    pieces = [("<unk>", 0.0, 2), ("▁low", -1.0, 1)]
+    with pytest.raises(bp.FormatError, match="has no </s>, which is to be added"):
+        bp.load(folder(tmp_path, models.model(pieces, 1), "T5Tokenizer"))
+
+
+def test_other_classes_change_nothing(tmp_path: Path) -> None:
+    data = models.model(models.pair_pieces(["lo", "low"]))
+    for name in ("LlamaTokenizer", None):
+        tok = bp.load(folder(tmp_path, data, name))
+        assert tok.encode("low") == bp.load(tmp_path / "sentencepiece.bpe.model").encode("low")
+    spec = bp.load(tmp_path / "sentencepiece.bpe.model").spec
+    assert piece_classes.as_class(spec, {}, {"not": "a name"}) is spec
