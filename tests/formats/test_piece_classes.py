@@ -55,7 +55,8 @@ def test_t5_ends_each_text(tmp_path: Path) -> None:
         assert tok("low", "lo")["input_ids"] == [*low, 2, *tok.encode("lo"), 2]
         assert len(tok) == len(bp.load(tmp_path / "sentencepiece.bpe.model")) + 100
         assert (tok.token_id("<extra_id_99>"), tok.token_id("<extra_id_0>")) == (len(tok) - 100, len(tok) - 1)
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"extra_ids": 0}))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<s>", "extra_ids": 0}))
+    assert bp.load(tmp_path)("low")["input_ids"] == [*low, 1]
     assert "<extra_id_0>" not in bp.load(tmp_path).reserved_tokens
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"extra_ids": "many"}))
     with pytest.raises(bp.FormatError, match="extra_ids is 'many'"):

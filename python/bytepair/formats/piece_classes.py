@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
+from bytepair.formats.configs import token_content
 from bytepair.model.models import Unigram
 from bytepair.model.spec import AddedToken
 
@@ -34,6 +35,7 @@ _OF_MODELS = {
     "umt5": "T5",
     "xglm": "XGLM",
     "xlm-roberta": "XLMRoberta",
+    "xlm-roberta-xl": "XLMRoberta",
     "xlnet": "XLNet",
 }
 """The classes by ``model_type``, for folders without ``tokenizer_class``."""
@@ -50,6 +52,9 @@ _SHIFT = 1
 # T5 without a number of its own has so many.
 _EXTRA_IDS = 100
 _MOST_EXTRA_IDS = 10_000
+
+# The texts in a template.
+_A, _B = 0, 1
 
 
 def as_class(spec: TokenizerSpec, config: Mapping[str, Any], model_type: object) -> TokenizerSpec:
@@ -73,7 +78,7 @@ def as_class(spec: TokenizerSpec, config: Mapping[str, Any], model_type: object)
         case "XLMRoberta":
             return _xlm_roberta(spec)
         case "T5" | "MT5":
-            return _t5(spec, config.get("extra_ids", _EXTRA_IDS))
+            return _t5(spec, token_content(config, "eos_token") or "</s>", config.get("extra_ids", _EXTRA_IDS))
         case "DebertaV2":
             return _deberta(spec)
     return spec
@@ -94,10 +99,10 @@ def _xlm_roberta(spec: TokenizerSpec) -> TokenizerSpec:
         added_tokens=tuple(sorted(added, key=lambda token: token.id)),
         roles=tuple(roles.items()),
     )
-    return _with_template(numbered, ["<s>", "A", "</s>"], ["<s>", "A", "</s>", "</s>", "B", "</s>"])
+    return _with_template(numbered, ["<s>", _A, "</s>"], ["<s>", _A, "</s>", "</s>", _B, "</s>"])
 
 
-def _t5(spec: TokenizerSpec, extra: object) -> TokenizerSpec:
+def _t5(spec: TokenizerSpec, eos: str, extra: object) -> TokenizerSpec:
     if type(extra) is not int or not 0 <= extra <= _MOST_EXTRA_IDS:
         raise FormatError(
             f"extra_ids is {str(extra)[:80]!r}", pointer="/extra_ids", remedy="correct the file, or remove it"
@@ -107,7 +112,7 @@ def _t5(spec: TokenizerSpec, extra: object) -> TokenizerSpec:
     added = [AddedToken(f"<extra_id_{number}>", last - number) for number in reversed(range(extra))]
     added = [token for token in added if token.content not in known]
     extended = spec.replace(added_tokens=(*spec.added_tokens, *added))
-    return _with_template(extended, ["A", "</s>"], ["A", "</s>", "B", "</s>"])
+    return _with_template(extended, [_A, eos], [_A, eos, _B, eos])
 
 
 def _size(spec: TokenizerSpec) -> int:
@@ -120,23 +125,27 @@ def _deberta(spec: TokenizerSpec) -> TokenizerSpec:
         raise _refused("the .model has no [CLS] and [SEP], as those of DebertaV2Tokenizer have")
     added = () if "[MASK]" in known else (AddedToken("[MASK]", _size(spec)),)
     masked = spec.replace(added_tokens=(*spec.added_tokens, *added))
-    return _with_template(masked, ["[CLS]", "A", "[SEP]"], ["[CLS]", "A", "[SEP]", "B", "[SEP]"], is_typed=True)
+    return _with_template(masked, ["[CLS]", _A, "[SEP]"], ["[CLS]", _A, "[SEP]", _B, "[SEP]"], is_typed=True)
 
 
-def _with_template(spec: TokenizerSpec, single: list[str], pair: list[str], *, is_typed: bool = False) -> TokenizerSpec:
-    """The tokenizer that adds tokens to one or two texts, which are called A and B."""
+def _with_template(
+    spec: TokenizerSpec, single: list[str | int], pair: list[str | int], *, is_typed: bool = False
+) -> TokenizerSpec:
+    """The tokenizer that adds tokens to one or two texts, which are numbers in the templates."""
     ids = {token.content: token.id for token in spec.added_tokens}
-    names = dict.fromkeys(name for name in single if name not in ("A", "B"))
+    names = dict.fromkeys(part for part in single if isinstance(part, str))
     missing = next((name for name in names if name not in ids), None)
     if missing is not None:
         raise _refused(f"the .model has no {missing}, which is to be added to each text")
 
-    def parts(template: list[str]) -> list[dict[str, object]]:
-        behind = template.index("B") if "B" in template else len(template)
+    def parts(template: list[str | int]) -> list[dict[str, object]]:
+        behind = template.index(_B) if _B in template else len(template)
         types = [int(is_typed and at >= behind) for at in range(len(template))]
         return [
-            {"Sequence" if name in ("A", "B") else "SpecialToken": {"id": name, "type_id": type_id}}
-            for name, type_id in zip(template, types, strict=True)
+            {"SpecialToken": {"id": part, "type_id": type_id}}
+            if isinstance(part, str)
+            else {"Sequence": {"id": "AB"[part], "type_id": type_id}}
+            for part, type_id in zip(template, types, strict=True)
         ]
 
     special = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in names}
