@@ -108,21 +108,6 @@ def test_gpt2s_own_pattern_is_understood(tmp_path: Path) -> None:
     assert bp.Tokenizer.from_file(tmp_path) == tok == bp.Tokenizer.from_file(tmp_path / "merges.txt")
 
 
-@pytest.mark.parametrize("names", [("encoder.json", "vocab.bpe"), ("mine-vocab.json", "mine-merges.txt")])
-def test_a_vocabulary_and_merges_have_other_names_too(tmp_path: Path, names: tuple[str, str]) -> None:
-    tok = bp.train({"low": 5}, 258, split="gpt2")
-    tok.save(tmp_path / "usual", "vocab+merges")
-    for usual, other in zip(("vocab.json", "merges.txt"), names, strict=True):
-        (tmp_path / other).write_bytes((tmp_path / "usual" / usual).read_bytes())
-    assert all(bp.load(path) == tok for path in (tmp_path, *(tmp_path / name for name in names)))
-    # Those of another tokenizer beside them do not count.
-    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
-    assert bp.load(tmp_path / names[0]) == tok
-    (tmp_path / names[1]).unlink()
-    with pytest.raises(bp.ArtifactError, match=names[1]):
-        bp.load(tmp_path / names[0])
-
-
 def test_a_path_says_the_format(tmp_path: Path, tok: bp.Tokenizer) -> None:
     assert [path.name for path in tok.save(tmp_path / "a" / "mine.bytepair")] == ["mine.bytepair", "manifest.json"]
     assert bp.Tokenizer.from_file(tmp_path / "a") == tok

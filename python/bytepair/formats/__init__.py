@@ -6,6 +6,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
 FILES: dict[str, tuple[str, ...]] = {
     "native": ("tokenizer.bytepair",),
     "tokenizer.json": ("tokenizer.json",),
@@ -23,35 +29,41 @@ SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken", ".model": "sentencep
 
 READ_ONLY_SUFFIXES = (".gguf",)
 
-READ_ONLY_NAMES = ("rwkv_vocab_*.txt", "encoder.json", "*-vocab.json")
+RWKV = "rwkv_vocab_*.txt"
+"""The names of RWKV's vocabularies."""
+
+READ_ONLY_NAMES = (RWKV, "encoder.json", "*-vocab.json")
 """Other names of files in a folder: RWKV's, those of GPT-2 as it came out, and of `tokenizers` with a prefix."""
 
-_GPT2 = ("encoder.json", "vocab.bpe")
+_PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 
 
-def merges_beside(vocabulary: str) -> str:
-    """The name of the merges that belong to a file of tokens and ids.
-
-    Example:
-        >>> [merges_beside(name) for name in ("vocab.json", "encoder.json", "roberta-base-vocab.json", "other")]
-        ['merges.txt', 'vocab.bpe', 'roberta-base-merges.txt', 'merges.txt']
-    """
-    if vocabulary == _GPT2[0]:
-        return _GPT2[1]
-    return _prefix(vocabulary, "vocab.json") + "merges.txt"
-
-
-def vocabulary_beside(merges: str) -> str:
-    """The name of the tokens and ids that belong to a file of merges.
+def merges_beside(vocabulary: Path) -> Path:
+    """The merges that belong to a file of tokens and ids: of the same prefix, or ``merges.txt`` if only that is there.
 
     Example:
-        >>> [vocabulary_beside(name) for name in ("merges.txt", "vocab.bpe", "roberta-base-merges.txt", "other")]
-        ['vocab.json', 'encoder.json', 'roberta-base-vocab.json', 'vocab.json']
+        >>> from pathlib import Path
+        >>> [merges_beside(Path(name)).name for name in ("vocab.json", "encoder.json", "roberta-base-vocab.json")]
+        ['merges.txt', 'vocab.bpe', 'roberta-base-merges.txt']
     """
-    if merges == _GPT2[1]:
-        return _GPT2[0]
-    return _prefix(merges, "merges.txt") + "vocab.json"
+    return _beside(vocabulary, _PAIRS)
 
 
-def _prefix(name: str, ending: str) -> str:
-    return name.removesuffix(ending) if name.endswith(ending) else ""
+def vocabulary_beside(merges: Path) -> Path:
+    """The tokens and ids that belong to a file of merges, likewise; ``vocab.json`` for one of any other name.
+
+    Example:
+        >>> from pathlib import Path
+        >>> [vocabulary_beside(Path(name)).name for name in ("merges.txt", "vocab.bpe", "other")]
+        ['vocab.json', 'encoder.json', 'vocab.json']
+    """
+    return _beside(merges, [(other, one) for one, other in _PAIRS])
+
+
+def _beside(path: Path, pairs: Sequence[tuple[str, str]]) -> Path:
+    usual = path.with_name(pairs[0][1])
+    for one, other in pairs:
+        named = path.with_name(path.name.removesuffix(one) + other)
+        if path.name.endswith(one) and (named.is_file() or not usual.is_file()):
+            return named
+    return usual

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
+from bytepair.formats.text_files import lines
 from bytepair.model.models import BytePair, Characters, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -73,22 +74,14 @@ def read(data: bytes, vocab: bytes | None = None) -> TokenizerSpec:
     )
 
 
-def _text(data: bytes, name: str) -> list[str]:
-    try:
-        return data.decode().split("\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"the {name} is not UTF-8: {error.reason}", line=line, remedy="fetch it again") from error
-
-
 def _pairs(data: bytes) -> Iterator[tuple[str, str]]:
     """The merges, each once."""
-    lines = _text(data, "file of codes")
-    counted = not lines[0].startswith("#version")
-    if not counted and not re.fullmatch(r"#version: 0\.2(\.0)*", lines[0].strip()):
-        raise FormatError(f"not supported: codes of {lines[0].strip()[1:40]}", line=1, remedy="learn them again")
+    rows = lines(data, "the file of codes")
+    counted = not rows[0].startswith("#version")
+    if not counted and not re.fullmatch(r"#version: 0\.2(\.0)*", rows[0].strip()):
+        raise FormatError(f"not supported: codes of {rows[0].strip()[1:40]}", line=1, remedy="learn them again")
     seen = set()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(rows, 1):
         parts = line.strip("\r ").split(" ")
         if parts == [""] or (number == 1 and not counted):
             continue
@@ -105,7 +98,7 @@ def _pairs(data: bytes) -> Iterator[tuple[str, str]]:
 def _vocabulary(data: bytes) -> Iterator[str]:
     """The tokens, as the model spells them."""
     seen = set()
-    for number, line in enumerate(_text(data, "vocabulary"), 1):
+    for number, line in enumerate(lines(data, "the vocabulary"), 1):
         if not (line := line.rstrip("\r")):
             continue
         token, _, count = line.rpartition(" ")

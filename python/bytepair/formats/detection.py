@@ -65,7 +65,7 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
     require_memory(_BYTES_TO_LOAD + _BYTES_OF_A_BYTE * len(data))
     manifest.verify(path, data)
     foreign.check(path, data)
-    vocab = path.with_name(vocabulary_beside(path.name))
+    vocab = vocabulary_beside(path)
     if data.startswith(b"#version") and vocab.is_file():
         return detect(vocab, in_core=in_core, exact_scores=exact_scores)
     if native.looks_like(data):
@@ -76,7 +76,8 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
         return Detected(path, "tiktoken", data)
     from bytepair.formats import codes, rwkv, sentencepiece, vocab_txt  # noqa: PLC0415
 
-    known = {"sentencepiece": sentencepiece, "codes": codes, "vocab.txt": vocab_txt, "rwkv": rwkv}
+    # A line of RWKV has the form of one of fastBPE.
+    known = {"sentencepiece": sentencepiece, "rwkv": rwkv, "codes": codes, "vocab.txt": vocab_txt}
     for name, module in known.items():
         if module.looks_like(data):
             return Detected(path, name, data)
@@ -102,7 +103,7 @@ def _detect_json(path: Path, data: bytes, *, in_core: bool, exact_scores: bool) 
         if module.looks_like(table):
             return Detected(path, name, table)
     # JSON with more than tokens and ids is a vocabulary only if a list of merges is beside it.
-    if path.with_name(merges_beside(path.name)).is_file() or all(type(id) is int for id in table.values()):
+    if merges_beside(path).is_file() or all(type(id) is int for id in table.values()):
         return Detected(path, "vocab+merges", table)
     raise _unknown(path)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
 from bytepair.errors import ArtifactError, FormatError
-from bytepair.formats import loading
+from bytepair.formats import RWKV, loading
 from bytepair.formats.announcing import announce
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ WANTED = (
     *("tokenizer.bytepair", "tokenizer.json", "tekken.json"),
     *("tokenizer.model", "spiece.model", "sentencepiece.bpe.model"),
     *("tiktoken.model", "*.tiktoken", "vocab.json", "merges.txt", "vocab.txt", "manifest.json"),
-    "rwkv_vocab_*.txt",
+    RWKV,
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
     *("chat_template.jinja", "chat_template.json", "additional_chat_templates/*.jinja"),
     # It names the kind of model, from which compat.transformers finds the class of a tokenizer.

@@ -178,7 +178,7 @@ def _read_vocab_merges(
 ) -> TokenizerSpec:
     from bytepair.formats import configs, vocab_merges  # noqa: PLC0415
 
-    place = detected.path.with_name(merges_beside(detected.path.name))
+    place = merges_beside(detected.path)
     merges = files.read(place)
     manifest.verify(place, merges)
     foreign.check(place, merges)

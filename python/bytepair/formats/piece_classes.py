@@ -25,21 +25,30 @@ if TYPE_CHECKING:
 
 _OF_MODELS = {
     "albert": "Albert",
+    "bigbird_pegasus": "Pegasus",
     "camembert": "Camembert",
     "deberta-v2": "DebertaV2",
+    "ernie_m": "ErnieM",
     "m2m_100": "M2M100",
     "mbart": "MBart",
     "mt5": "T5",
+    "nllb-moe": "Nllb",
     "pegasus": "Pegasus",
+    "plbart": "PLBart",
+    "seamless_m4t": "SeamlessM4T",
+    "seamless_m4t_v2": "SeamlessM4T",
+    "speech_to_text": "Speech2Text",
     "t5": "T5",
     "umt5": "T5",
     "xglm": "XGLM",
+    "xlm-prophetnet": "XLMProphetNet",
     "xlm-roberta": "XLMRoberta",
     "xlm-roberta-xl": "XLMRoberta",
     "xlnet": "XLNet",
 }
 """The classes by ``model_type``, for folders without ``tokenizer_class``."""
 
+# Classes that number pieces in ways of their own, and those that change a text before the pieces are looked for.
 _NUMBERS = {"Barthez", "Camembert", "ErnieM", "M2M100", "MBart", "MBart50", "Nllb", "PLBart", "Pegasus", "SeamlessM4T"}
 _NUMBERS |= {"Speech2Text", "XGLM", "XLMProphetNet"}
 _TEXTS = {"Albert", "Cpm", "XLNet"}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
+from bytepair.formats.text_files import lines
 from bytepair.model.byte_alphabet import to_characters
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.models import WordPiece, model_options
@@ -41,9 +42,10 @@ _LONGEST_WORD = (1 << 32) - 1
 
 
 def looks_like(data: bytes) -> bool:
-    """Whether the first line is a number, a literal of Python and a number."""
+    """Whether the first line is a number, a literal of Python and how many bytes that has."""
     first = data[:_FIRST_LINE].partition(b"\n")[0]
-    return _LINE.fullmatch(first.decode("utf-8", "replace")) is not None
+    found = _LINE.fullmatch(first.decode("utf-8", "replace"))
+    return found is not None and len(_token(found[2]) or b"") == int(found[3])
 
 
 def read(data: bytes) -> TokenizerSpec:
@@ -97,14 +99,10 @@ def build(rows: dict[int, bytes], added: Sequence[AddedToken]) -> TokenizerSpec:
 
 def _rows(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     """The number of each line, its id and its token."""
-    try:
-        lines = data.decode().split("\n")
-    except UnicodeDecodeError as error:
-        place = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"the file is not UTF-8: {error.reason}", line=place, remedy="fetch it again") from error
-    if not lines[-1]:
-        lines.pop()
-    for number, line in enumerate(lines, 1):
+    rows = lines(data, "the vocabulary")
+    if not rows[-1]:
+        rows.pop()
+    for number, line in enumerate(rows, 1):
         found = _LINE.fullmatch(line)
         token = _token(found[2]) if found else None
         if found is None or not token:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
+from bytepair.formats.text_files import lines
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -50,7 +51,7 @@ def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
         (b'[UNK]', b'low', b'##er')
     """
     config = config or {}
-    tokens = _lines(data)
+    tokens = _tokens(data)
     names = {key: _name(config, f"{key}_token", standard) for key, standard in _SPECIAL.items()}
     ids = {token: id for id, token in enumerate(tokens)}
     if names["unk"] not in ids:
@@ -78,15 +79,10 @@ def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
     )
 
 
-def _lines(data: bytes) -> list[str]:
-    try:
-        lines = data.decode().split("\n")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError(f"vocab.txt is not UTF-8: {error.reason}", line=line, remedy="fetch it again") from error
-    if not lines[-1]:
-        lines.pop()
-    tokens = [line.removesuffix("\r") for line in lines]
+def _tokens(data: bytes) -> list[str]:
+    tokens = [line.removesuffix("\r") for line in lines(data, "vocab.txt")]
+    if not tokens[-1]:
+        tokens.pop()
     seen: dict[str, int] = {}
     for number, token in enumerate(tokens, 1):
         if not token:
