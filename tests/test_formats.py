@@ -102,6 +102,27 @@ def test_a_published_rank_file_is_recognised(
         assert "cl100k, gpt2, llama3, none, o200k, qwen2" in str(remedy)
 
 
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("gpt-2", ["It", "'", "S", " 1234"]),
+        ("llama3", ["It", "'S", " ", "123", "4"]),
+        ("qwen35", ["k\u0301a", " ", "1", "2"]),
+        ("qwen2", ["k", "\u0301a", " ", "1", "2"]),
+        ("kimi-k2", ["ab", "\u4e2d", "12"]),
+        ("llama4", ["camel", "Case", " ", "1"]),
+    ],
+)
+def test_a_rank_file_of_a_model_has_its_pattern(
+    tmp_path: Path, tok: bp.Tokenizer, monkeypatch: pytest.MonkeyPatch, name: str, pieces: list[str]
+) -> None:
+    assert name in encodings._RANKS_OF_MODELS.values()
+    path = tok.save(tmp_path / "any-name.tiktoken", drop=("split", "special_tokens"))[0]
+    monkeypatch.setitem(encodings._RANKS_OF_MODELS, hashlib.sha256(path.read_bytes()).hexdigest(), name)
+    with pytest.warns(bp.TokenizerWarning, match="does not hold the special tokens"):
+        assert bp.load(path).pieces("".join(pieces)) == pieces
+
+
 def test_gpt2s_own_pattern_is_understood(tmp_path: Path) -> None:
     tok = bp.train({"low": 5}, 258, split="gpt2")
     tok.save(tmp_path, "vocab+merges")

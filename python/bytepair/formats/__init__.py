@@ -22,7 +22,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "vocab.txt": ("vocab.txt", "tokenizer_config.json"),
     "codes": ("bpe.codes", "bpe.vocab"),
 }
-"""The formats that are written, and the names of their files. GGUF and RWKV's vocabularies are only read."""
+"""The formats that are written, and the names of their files. GGUF, RWKV's and CLIP's files are only read."""
 
 SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken", ".model": "sentencepiece", ".codes": "codes"}
 """The format of a file whose name ends so."""
@@ -32,8 +32,8 @@ READ_ONLY_SUFFIXES = (".gguf",)
 RWKV = "rwkv_vocab_*.txt"
 """The names of RWKV's vocabularies."""
 
-READ_ONLY_NAMES = (RWKV, "encoder.json", "*-vocab.json")
-"""Other names of files in a folder: RWKV's, those of GPT-2 as it came out, and of `tokenizers` with a prefix."""
+READ_ONLY_NAMES = (RWKV, "bpe_simple_vocab_16e6.txt", "encoder.json", "*-vocab.json")
+"""Other names of files in a folder: RWKV's, CLIP's, those of GPT-2 as it came out, those of `tokenizers` with a prefix."""
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 

@@ -74,10 +74,10 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
         return _detect_json(path, data, in_core=in_core, exact_scores=exact_scores)
     if tiktoken.looks_like(data):
         return Detected(path, "tiktoken", data)
-    from bytepair.formats import codes, rwkv, sentencepiece, vocab_txt  # noqa: PLC0415
+    from bytepair.formats import clip, codes, rwkv, sentencepiece, vocab_txt  # noqa: PLC0415
 
     # A line of RWKV has the form of one of fastBPE.
-    known = {"sentencepiece": sentencepiece, "rwkv": rwkv, "codes": codes, "vocab.txt": vocab_txt}
+    known = {"sentencepiece": sentencepiece, "clip": clip, "rwkv": rwkv, "codes": codes, "vocab.txt": vocab_txt}
     for name, module in known.items():
         if module.looks_like(data):
             return Detected(path, name, data)
@@ -112,7 +112,7 @@ def _unknown(path: Path) -> FormatError:
     return FormatError(
         "the file is not a tokenizer in a format that bytepair knows",
         file=str(path),
-        remedy=f"bytepair reads {', '.join(FILES)}, GGUF and RWKV's vocabularies; is the file whole?",
+        remedy=f"bytepair reads {', '.join(FILES)}, GGUF, RWKV's and CLIP's files; is the file whole?",
     )
 
 

@@ -67,10 +67,14 @@ ENCODINGS: dict[str, PublishedEncoding] = {
 
 _RANKS_OF_MODELS = {
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55": "llama3",
+    "8dde380a6405e935f5de16a99eb61c824f3f814dd1ed298784c72babb7a03cdd": "qwen35",
     "b2b1b8dfb5cc5f024bafc373121c6aba3f66f9a5a0269e243470a1de16a33186": "qwen2",
+    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": "gpt-2",
     "b6c497a7469b33ced9c38afb1ad6e47f03f5e5dc05f15930799210ec050c5103": "kimi-k2",
+    "d0bdbaf59b0762c8c807617e2d8ea51420eb1b1de266df2495be755c8e0ed6ed": "llama4",
 }
-"""The split patterns of rank files that models are published with (Llama 3, Qwen, Kimi K2), by their SHA-256."""
+"""The split patterns of rank files that models are published with, by their SHA-256: those of Llama 3, Qwen 3.5, Qwen,
+Whisper (``multilingual.tiktoken``), Kimi K2 and Llama 4."""
 
 # The best-known models come first.
 _MODELS = {

@@ -176,20 +176,20 @@ def read_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None
 def _read_vocab_merges(
     detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None
 ) -> TokenizerSpec:
-    from bytepair.formats import configs, vocab_merges  # noqa: PLC0415
+    from bytepair.formats import clip, configs, vocab_merges  # noqa: PLC0415
 
     place = merges_beside(detected.path)
     merges = files.read(place)
     manifest.verify(place, merges)
     foreign.check(place, merges)
-    if vocab_merges.has_word_ends(detected.content):
+    if clip.has_word_ends(detected.content):
         if split is not None:
             raise FormatError(
                 "tokens that end with </w> are those of CLIP, which has a pre-tokenizer of its own",
                 remedy="leave split out",
                 cli_remedy="leave --split out",
             )
-        return vocab_merges.read_clip(detected.content, merges, special_tokens)
+        return clip.read_pair(detected.content, merges, special_tokens)
     if split is None and configs.table(place.parent, configs.CONFIG).get("tokenizer_class") in _QWEN:
         spec = _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), "qwen2", special_tokens)
         return spec.replace(normalizers=("NFC",))
@@ -206,7 +206,17 @@ def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int]
 
 def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
     """Reads a format that holds all stages of its tokenizer."""
-    from bytepair.formats import codes, configs, gguf, hf_json, rwkv, sentencepiece, tekken, vocab_txt  # noqa: PLC0415
+    from bytepair.formats import (  # noqa: PLC0415
+        clip,
+        codes,
+        configs,
+        gguf,
+        hf_json,
+        rwkv,
+        sentencepiece,
+        tekken,
+        vocab_txt,
+    )
 
     path, content = detected.path, detected.content
     if detected.format == "gguf":
@@ -220,6 +230,7 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         if vocabulary is not None:
             manifest.verify(beside, vocabulary)
         return codes.read(content, vocabulary)
-    modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece, "rwkv": rwkv}
+    modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece}
+    modules |= {"rwkv": rwkv, "clip": clip}
     spec: TokenizerSpec = modules[detected.format].read(content)
     return spec

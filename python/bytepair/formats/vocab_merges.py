@@ -1,8 +1,9 @@
 """``vocab.json`` and ``merges.txt``: GPT-2's two files, in the GPT-2 byte alphabet.
 
-They hold neither the split pattern (readers assume GPT-2's) nor the special tokens. A vocabulary in which each byte
-also occurs with ``</w>`` behind it is CLIP's: there the end of a word is a part of its last token.
-Source: GPT-2's ``encoder.py``; the published ``tokenizer.json`` of CLIP.
+They hold neither the split pattern (readers assume GPT-2's) nor the special tokens. Those of CLIP have the same names,
+and are read by `clip`.
+
+Source: GPT-2's ``encoder.py``.
 """
 
 from __future__ import annotations
@@ -11,21 +12,18 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
-from bytepair.formats import hf_json, hf_stages
+from bytepair.formats import hf_json
 from bytepair.model import byte_alphabet
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Mapping
 
 
 ASSUMED_SPLIT = (split_pattern("gpt2"),)
 _HEADER = "#version: 0.2"
-_WORD_END = "</w>"
-_CLIP_SPECIAL = ("<|startoftext|>", "<|endoftext|>")
-_CLIP_SPLIT = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int]) -> TokenizerSpec:
@@ -34,7 +32,7 @@ def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, i
     Raises:
         FormatError: One of them is malformed; ``pointer`` or ``line`` locates the fault.
     """
-    listed = _listed(merges)
+    listed = pairs(merges)
     columns = hf_json.read_model(
         vocab,
         [pair for _, pair in listed],
@@ -45,60 +43,16 @@ def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, i
     return TokenizerSpec(PackedModel(columns), split=ASSUMED_SPLIT)
 
 
-def _listed(merges: bytes) -> list[tuple[int, str]]:
-    """The merges, each with its line."""
+def pairs(merges: bytes) -> list[tuple[int, str]]:
+    """The merges of ``merges.txt``, each with its line; FormatError if it is not UTF-8."""
     try:
         lines = merges.decode().split("\n")
     except UnicodeDecodeError as error:
         raise FormatError(f"merges.txt is not UTF-8: {error}", remedy="is it whole? fetch it again") from error
     if lines and lines[0].startswith("#version"):
         lines[0] = ""
-    pairs = [line.rstrip("\r") for line in lines]
-    return [(number, pair) for number, pair in enumerate(pairs, 1) if pair]
-
-
-def has_word_ends(vocab: Container[str]) -> bool:
-    """Whether each byte has a token for the end of a word."""
-    return all(f"{character}{_WORD_END}" in vocab for character in byte_alphabet.to_characters(bytes(range(256))))
-
-
-def read_clip(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, int] | None) -> TokenizerSpec:
-    """As `read`, for the files of CLIP: with its stages, and with its special tokens unless they are named."""
-    begin, end = _CLIP_SPECIAL
-    if special_tokens is None:
-        special_tokens = {name: id for name in _CLIP_SPECIAL if (id := vocab.get(name)) is not None}
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
-    # The published file matches the first one in normalized text.
-    added = [
-        {"id": id, "content": name, "special": True, "normalized": name == begin, **flags}
-        for name, id in sorted(special_tokens.items(), key=lambda item: item[1])
-    ]
-    frame = {"trim_offsets": False, "add_prefix_space": False}
-    byte_level = hf_stages.byte_level(add_prefix_space=False)
-    split = {"type": "Split", "pattern": {"Regex": _CLIP_SPLIT}, "behavior": "Removed", "invert": True}
-    model = {"type": "BPE", "vocab": vocab, "merges": [pair for _, pair in _listed(merges)]}
-    return hf_json.read(
-        {
-            "version": "1.0",
-            "added_tokens": added,
-            "normalizer": {
-                "type": "Sequence",
-                "normalizers": [
-                    {"type": "NFC"},
-                    {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
-                    {"type": "Lowercase"},
-                ],
-            },
-            "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, byte_level]},
-            "post_processor": (
-                {"type": "RobertaProcessing", "sep": [end, vocab[end]], "cls": [begin, vocab[begin]], **frame}
-                if special_tokens.keys() >= set(_CLIP_SPECIAL)
-                else None
-            ),
-            "decoder": byte_level,
-            "model": {**model, "unk_token": end if end in vocab else None, "end_of_word_suffix": _WORD_END},
-        }
-    )
+    merged = (line.rstrip("\r") for line in lines)
+    return [(number, pair) for number, pair in enumerate(merged, 1) if pair]
 
 
 def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
