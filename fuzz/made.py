@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import json
+import math
+import random as random_module
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +14,7 @@ import tokenizers
 
 import bytepair as bp
 from bytepair.formats import hf_json
+from bytepair.model.models import Unigram
 from fuzz import kinds, pipelines
 from fuzz.pipelines import Json
 
@@ -112,6 +115,8 @@ MODELS: dict[str, tuple[Callable[[], str], Json]] = {
     "WordPiece of short words": (lambda: _trained("WordPiece"), {"unk_token": "[UNK]", "max_input_chars_per_word": 5}),
     "Unigram": (lambda: _trained("Unigram"), {}),
     "Unigram with fallback": (lambda: _trained("Unigram", fallback=True, size=560), {}),
+    "Unigram with other pieces": (lambda: _trained("Unigram", size=900), {}),
+    "Unigram of sentencepiece with other pieces": (lambda: _trained("Unigram", size=900), {}),
     "Unigram that raises": (lambda: _trained("Unigram", size=560), {"unk_id": None}),
     "WordLevel": (lambda: _trained("WordLevel"), {"unk_token": "[UNK]"}),
 }
@@ -157,6 +162,23 @@ ADDED: list[tuple[str, ...]] = [(), *((flag,) for flag in FLAGS), *itertools.com
 """The flags of added tokens: none (no such tokens), each, and each two."""
 
 
+def _with_other_pieces(spec: bp.TokenizerSpec, unk_score: float | None) -> bp.TokenizerSpec:
+    """The tokenizer of a Unigram as Marian has them: some of its pieces are no tokens, and some tokens no pieces."""
+    model = spec.model
+    assert isinstance(model, Unigram)
+    chance = random_module.Random(len(model.tokens))
+    stay = {model.unk_id, *(token.id for token in spec.added_tokens)}
+    rows = list(zip(model.tokens, model.ids, model.scores, strict=True))
+    others = {row for row in rows if row[1] not in stay and chance.random() < 0.2}
+    kept = [(token, id, -math.inf if chance.random() < 0.2 else score) for token, id, score in rows]
+    tokens, ids, scores = zip(*(row for row, was in zip(kept, rows, strict=True) if was not in others), strict=True)
+    unlisted = tuple(sorted((token.decode(), score) for token, _, score in others))
+    return spec.replace(model=Unigram(tokens, ids, scores, model.unk_id, model.byte_fallback, unk_score, unlisted))
+
+
+_OTHER_PIECES = {"Unigram with other pieces": None, "Unigram of sentencepiece with other pieces": -30.0}
+
+
 class Made(NamedTuple):
     """A tokenizer, and its definition for a report."""
 
@@ -199,7 +221,8 @@ def made(random: random.Random, pair: Pair, model: str, flags: tuple[str, ...]) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bp.TokenizerWarning)
         try:
-            tok = bp.Tokenizer(hf_json.read({"version": "1.0", "model": table, **stages}))
+            spec = hf_json.read({"version": "1.0", "model": table, **stages})
+            tok = bp.Tokenizer(_with_other_pieces(spec, _OTHER_PIECES[model]) if model in _OTHER_PIECES else spec)
         except bp.FormatError:
             return None
     return Made(tok, json.dumps({"model": model, **stages}, ensure_ascii=False))

@@ -79,7 +79,53 @@ def test_deberta_has_a_mask_and_a_template(tmp_path: Path) -> None:
     assert tok.token_id("[MASK]") == len(pieces)
 
 
-@pytest.mark.parametrize("name", ["Camembert", "MBart50", "Nllb", "Albert", "XLNet"])
+def test_other_classes_have_their_own_numbers(tmp_path: Path) -> None:
+    data = models.model(models.unigram_pieces(), 1)
+    size = len(models.unigram_pieces())
+    cases: dict[str, tuple[int, int, dict[str, int], list[int], list[int], int]] = {
+        # By how much a piece is shifted, the unknown id, some tokens, what is before and behind a text, and the size.
+        "Camembert": (4, 3, {"<pad>": 1, "</s>": 6, "<mask>": size + 4}, [5], [6], size + 5),
+        "MBart": (1, 3, {"ar_AR": size + 1, "<mask>": size + 26}, [], [2, size + 4], size + 27),
+        "MBart50": (1, 3, {"sl_SI": size + 52, "<mask>": size + 53}, [size + 4], [2], size + 54),
+        "XGLM": (1, 3, {"<madeupword6>": size + 7}, [2], [], size + 8),
+    }
+    for name, (shift, unk, tokens, before, behind, most) in cases.items():
+        tok = bp.load(folder(tmp_path, data, f"{name}Tokenizer"))
+        plain = bp.load(tmp_path / "sentencepiece.bpe.model")
+        for text in TEXTS:
+            assert tok.encode(text) == [id + shift if id else unk for id in plain.encode(text)]
+            assert tok(text)["input_ids"] == [*before, *tok.encode(text), *behind]
+        assert {token: tok.token_id(token) for token in tokens} == tokens
+        assert tok.vocab_size == most
+        tok.save(tmp_path / "saved" / name, "native")
+        assert bp.load(tmp_path / "saved" / name).spec == tok.spec
+
+
+def test_the_language_of_a_folder_counts(tmp_path: Path) -> None:
+    tok = bp.load(folder(tmp_path, models.model(models.pair_pieces(), 2), "MBart50Tokenizer"))
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "MBart50Tokenizer", "src_lang": "ro_RO"}')
+    other = bp.load(tmp_path)
+    assert other("low")["input_ids"] == [tok.token_id("ro_RO"), *tok.encode("low"), 2]
+    assert other.encode("lower") == [id + 1 for id in bp.load(tmp_path / "sentencepiece.bpe.model").encode("lower")]
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "MBart50Tokenizer", "src_lang": "ro"}')
+    with pytest.raises(bp.FormatError, match=r"src_lang is 'ro' .*; use one of ar_AR, ") as caught:
+        bp.load(tmp_path)
+    assert (caught.value.file, caught.value.pointer) == (str(tmp_path / "tokenizer_config.json"), "/src_lang")
+
+
+def test_pegasus_has_its_tokens_in_front(tmp_path: Path) -> None:
+    pieces = [("<pad>", 0.0, 3), ("</s>", 0.0, 3), ("<unk>", 0.0, 2), ("▁low", -1.0, 1), ("▁", -2.0, 1), ("l", -3.0, 1)]
+    tok = bp.load(folder(tmp_path, models.model(pieces, 1), None, "pegasus"))
+    assert tok("low ☃ l")["input_ids"] == [106, 107, 105, 107, 108, 1]
+    assert [tok.token_id(token) for token in ("<mask_1>", "<mask_2>", "<unk_2>", "<unk_102>")] == [2, 3, 4, 104]
+    assert tok.vocab_size == 109
+    for settings in ({"offset": 0}, {"mask_token_sent": None}, {"mask_token": {"content": "[MASK]"}}):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+        with pytest.raises(bp.FormatError, match=f"not supported: {next(iter(settings))} of PegasusTokenizer is"):
+            bp.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Barthez", "Nllb", "Albert", "XLNet"])
 def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
     data = models.model(models.unigram_pieces(), 1)
     with pytest.raises(bp.FormatError, match=f"{name}Tokenizer (numbers|changes)") as caught:
@@ -90,9 +136,10 @@ def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
 
 def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
     pairs = models.model(models.pair_pieces(["lo", "low"]))
-    for name, says in (("XLMRoberta", "does not begin with"), ("DebertaV2", "has no .CLS.")):
-        with pytest.raises(bp.FormatError, match=says):
-            bp.load(folder(tmp_path, pairs, f"{name}Tokenizer"))
+    with pytest.raises(bp.FormatError, match=r"has no \[CLS\]"):
+        bp.load(folder(tmp_path, pairs, "DebertaV2Tokenizer"))
+    with pytest.raises(bp.FormatError, match="does not begin with <pad>, </s>, <unk>, as"):
+        bp.load(folder(tmp_path, pairs, "PegasusTokenizer"))
     pieces = [("<unk>", 0.0, 2), ("▁low", -1.0, 1)]
     with pytest.raises(bp.FormatError, match="has no </s>, which is to be added"):
         bp.load(folder(tmp_path, models.model(pieces, 1), "T5Tokenizer"))
@@ -104,4 +151,4 @@ def test_other_classes_change_nothing(tmp_path: Path) -> None:
         tok = bp.load(folder(tmp_path, data, name))
         assert tok.encode("low") == bp.load(tmp_path / "sentencepiece.bpe.model").encode("low")
     spec = bp.load(tmp_path / "sentencepiece.bpe.model").spec
-    assert piece_classes.as_class(spec, {}, {"not": "a name"}) is spec
+    assert piece_classes.as_class(spec, tmp_path / "tokenizer.model", {}, {"not": "a name"}) is spec

@@ -32,8 +32,8 @@ READ_ONLY_SUFFIXES = (".gguf",)
 RWKV = "rwkv_vocab_*.txt"
 """The names of RWKV's vocabularies."""
 
-READ_ONLY_NAMES = (RWKV, "bpe_simple_vocab_16e6.txt", "encoder.json", "*-vocab.json")
-"""Other names of files in a folder: of RWKV, of CLIP, of GPT-2 as it came out, and of `tokenizers` with a prefix."""
+READ_ONLY_NAMES = (RWKV, "bpe_simple_vocab_16e6.txt", "encoder.json", "*-vocab.json", "source.spm")
+"""Other names of files in a folder: of RWKV, CLIP, Marian, GPT-2 as it came out, and of `tokenizers` with a prefix."""
 
 _PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 

@@ -121,12 +121,14 @@ def _file_in(folder: Path) -> Path:
     if saved and saved["files"]:
         return folder / str(next(iter(saved["files"])))
     # Folders from a hub hold one tokenizer in several formats: the most complete comes first.
-    for names in FILES.values():
-        if (folder / names[0]).is_file():
-            return folder / names[0]
+    present = [folder / names[0] for names in FILES.values() if (folder / names[0]).is_file()]
+    # A vocabulary without merges belongs to a model of sentencepiece, or is not whole.
+    alone = [path for path in present if path.name == "vocab.json" and not merges_beside(path).is_file()]
+    if present != alone:
+        return next(path for path in present if path not in alone)
     suffixes = (*SUFFIXES, *READ_ONLY_SUFFIXES)
     endings = (*(f"*{suffix}" for suffix in suffixes), *READ_ONLY_NAMES)
-    found = [path for ending in endings for path in sorted(folder.glob(ending)) if path.is_file()]
+    found = [path for ending in endings for path in sorted(folder.glob(ending)) if path.is_file()] or alone
     if len(found) == 1:
         return found[0]
     what = "several tokenizers" if found else "no tokenizer"

@@ -236,6 +236,26 @@ def _columns(vocab: dict[str, int], pairs: list[tuple[int, int]] | None = None) 
     return Columns([token.encode() for token, _ in by_id], [id for _, id in by_id], pairs)
 
 
+def _check_unigram(model: Unigram, vocab: Mapping[str, int]) -> None:
+    """Raises FormatError if ``tokenizer.json`` cannot hold a Unigram with these tokens."""
+    if model.unlisted or -math.inf in model.scores:
+        raise FormatError(
+            "a Unigram model has tokens that it never finds or texts without an id, which tokenizer.json cannot hold",
+            remedy="save as the native format",
+        )
+    if model.unk_score is not None:
+        raise FormatError(
+            "tokenizer.json cannot hold a Unigram of sentencepiece: `tokenizers` has sums of 64 bits, and text "
+            "that spells the unknown token becomes it",
+            remedy="save as sentencepiece or as the native format, or set unk_score to None",
+        )
+    if list(vocab.values()) != list(range(len(vocab))):
+        raise FormatError(
+            "the ids of a Unigram model have holes, which tokenizer.json cannot hold",
+            remedy="save as the native format",
+        )
+
+
 def write(model: Model, added: Sequence[AddedToken]) -> dict[str, Any]:
     """A model, with the added tokens that its vocabulary must contain.
 
@@ -290,17 +310,7 @@ def write(model: Model, added: Sequence[AddedToken]) -> dict[str, Any]:
         case WordLevel():
             return {"type": "WordLevel", "vocab": vocab, "unk_token": model.unk_token}
         case Unigram():
-            if model.unk_score is not None:
-                raise FormatError(
-                    "tokenizer.json cannot hold a Unigram of sentencepiece: `tokenizers` has sums of 64 bits, and text "
-                    "that spells the unknown token becomes it",
-                    remedy="save as sentencepiece or as the native format, or set unk_score to None",
-                )
-            if list(vocab.values()) != list(range(len(vocab))):
-                raise FormatError(
-                    "the ids of a Unigram model have holes, which tokenizer.json cannot hold",
-                    remedy="save as the native format",
-                )
+            _check_unigram(model, vocab)
             scores = dict(zip(model.ids, model.scores, strict=True))
             return {
                 "type": "Unigram",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WANTED = (
     *("tokenizer.bytepair", "tokenizer.json", "tekken.json"),
-    *("tokenizer.model", "spiece.model", "sentencepiece.bpe.model"),
+    *("tokenizer.model", "spiece.model", "spm.model", "sentencepiece.bpe.model", "*.spm", "target_vocab.json"),
     *("tiktoken.model", "*.tiktoken", "vocab.json", "merges.txt", "vocab.txt", "manifest.json"),
     RWKV,
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),

@@ -85,13 +85,15 @@ def _load(
         saved = manifest.load(detected.path.parent)
         if saved is not None and detected.path.name in saved["files"]:
             spec = spec.replace(roles=manifest.roles(saved, detected.path.parent) or spec.roles)
-        elif files.is_folder(path) and detected.format != "native":
+        elif detected.format != "native" and _is_of_folder(path, detected):
             from bytepair.formats import configs, piece_classes  # noqa: PLC0415
 
+            folder = detected.path.parent
             if detected.format == "sentencepiece":
-                model_type = configs.table(path, configs.MODEL).get("model_type")
-                spec = piece_classes.as_class(spec, configs.table(path, configs.CONFIG), model_type)
-            spec = configs.apply(spec, path, detected.format)
+                model_type = configs.table(folder, configs.MODEL).get("model_type")
+                config = configs.table(folder, configs.CONFIG)
+                spec = piece_classes.as_class(spec, detected.path, config, model_type)
+            spec = configs.apply(spec, folder, detected.format)
         if detected.format == "tiktoken" and split is None and special_tokens is None and not spec.added_tokens:
             _warn_of_special_tokens()
     except BytepairError as error:
@@ -101,6 +103,17 @@ def _load(
     if spec.is_byte_level and (partial_alphabet or _lacks_rare_bytes(spec)):
         return spec.replace(model=spec.packed._replace(partial_alphabet=True))
     return spec
+
+
+def _is_of_folder(path: Path, detected: Detected) -> bool:
+    """Whether the files beside a tokenizer count: a folder was named, or a file that is nothing without them."""
+    if files.is_folder(path):
+        return True
+    if detected.format != "sentencepiece":
+        return False
+    from bytepair.formats import piece_vocabularies  # noqa: PLC0415
+
+    return piece_vocabularies.is_marian(path)
 
 
 def _warn_of_special_tokens() -> None:

@@ -62,7 +62,7 @@ _OPTIONS = {
     "WordLevel": {"unk_token"},
 }
 """The keys of the options of each model; the core validates the values."""
-_MORE_OPTIONS = {"Unigram": {"unk_score"}}
+_MORE_OPTIONS = {"Unigram": {"unk_score", "unlisted"}}
 """Keys that only some models of a type have."""
 
 

@@ -344,6 +344,8 @@ def write(spec: TokenizerSpec) -> bytes:
     model = spec.model
     if not isinstance(model, Unigram) and not (isinstance(model, BytePair) and model.alphabet is not None):
         raise _cannot(f"a model of the kind {type(model).__name__}, or of bytes")
+    if isinstance(model, Unigram) and (model.unlisted or -math.inf in model.scores):
+        raise _cannot("tokens that no text becomes, or texts that become the unknown token")
     normalizer, suffix, symbols = _parse_step(spec)
     pieces, byte_fallback = _unigram_pieces(spec, model, symbols) if isinstance(model, Unigram) else _pair_pieces(spec)
     kind = _UNIGRAM if isinstance(model, Unigram) else _BPE

@@ -96,12 +96,15 @@ class Unigram:
     Attributes:
         tokens: The UTF-8 of each token, in id order.
         ids: The id of each token, ascending; there may be holes.
-        scores: The logarithm of each token's probability.
+        scores: The logarithm of each token's probability; minus infinity for one that is not found, and
+            that only unknown characters together can spell.
         unk_id: The id for a run of unknown characters; None if there is none.
         byte_fallback: Whether an unknown character becomes its bytes, as tokens ``<0x00>`` to ``<0xFF>``.
         unk_score: The score of an unknown character in a model of `sentencepiece`, which rounds sums to 32 bits, and in
             which text that spells the unknown token or a byte token does not become it. None for one of `tokenizers`:
             ten less than the lowest score, sums of 64 bits.
+        unlisted: Texts with a score each that are found like tokens and have no id of their own, in order: each of them
+            is one unknown token. Marian's models find pieces that their vocabulary does not have.
     """
 
     tokens: tuple[bytes, ...]
@@ -110,6 +113,7 @@ class Unigram:
     unk_id: int | None = None
     byte_fallback: bool = False
     unk_score: float | None = None
+    unlisted: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,10 @@ class WordLevel:
 
 Model: TypeAlias = "BytePair | WordPiece | Unigram | WordLevel"
 """A rule that turns a piece into ids, and its vocabulary."""
+
+
+_USUAL = frozenset(["unk_id", "byte_fallback"])
+"""The options that every Unigram has."""
 
 
 def pack(model: Model) -> PackedModel:
@@ -170,7 +178,8 @@ def unpack(packed: PackedModel) -> Model:
         case "WordPiece":
             return WordPiece(tokens, ids, **options)
         case "Unigram":
-            return Unigram(tokens, ids, columns.scores() or (), **options)
+            unlisted = tuple(options.pop("unlisted", {}).items())
+            return Unigram(tokens, ids, columns.scores() or (), **options, unlisted=unlisted)
         case "WordLevel":
             return WordLevel(tokens, ids, **options)
         case kind:
@@ -188,9 +197,10 @@ def model_options(model: Model) -> str | None:
         columns = ("tokens", "ids", "scores")
         options = {field.name: getattr(model, field.name) for field in fields(model) if field.name not in columns}
         # Options that most models do not have are left out, so that spellings stay as they were.
-        return spell_options(
-            {"type": type(model).__name__, **{k: v for k, v in options.items() if k != "unk_score" or v is not None}}
-        )
+        if isinstance(model, Unigram):
+            options["unlisted"] = dict(model.unlisted)
+            options = {name: value for name, value in options.items() if name in _USUAL or value not in (None, {})}
+        return spell_options({"type": type(model).__name__, **options})
     if model.alphabet is None:
         return None
     if model.unreachable:

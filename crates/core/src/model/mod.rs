@@ -100,14 +100,16 @@ impl WordModel {
     ///   `byte_fallback`, `ignore_merges` (flags).
     /// - `WordPiece`: `unk_token`, `continuing_subword_prefix` (strings or null), `max_input_chars_per_word` (100).
     /// - `Unigram`: `unk_id` (a number or null), `byte_fallback`, `unk_score` (a number, which makes it a model of
-    ///   `sentencepiece`, or null).
+    ///   `sentencepiece`, or null), `unlisted` (scores by texts: what text becomes like a token, with the unknown id).
+    ///   A token whose score is minus infinity is not found, but can be what unknown characters spell together.
     /// - `WordLevel`: `unk_token`.
     ///
     /// Time: linear in the bytes of the tokens, but for sorting them.
     ///
     /// # Errors
     /// `Format`, if options are unknown or of the wrong kind, ids do not ascend, a token or an id occurs twice, the
-    /// unknown token is none, a merge names or makes what is no token, a score is not finite, or anything is too large.
+    /// unknown token is none, a merge names or makes what is no token, a score is no number or infinite, or anything is
+    /// too large.
     pub fn new(
         options: &str,
         tokens: &[&[u8]],
@@ -208,7 +210,7 @@ impl WordModel {
     /// The id of a token, as the file spells it.
     #[must_use]
     pub fn token_id(&self, token: &str) -> Option<u32> {
-        self.table().index_of(token).map(|index| self.table().id(index))
+        self.table().token_of_short(token).map(|index| self.table().id(index))
     }
 
     /// The token with this id, as the file spells it.

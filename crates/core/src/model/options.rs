@@ -70,6 +70,15 @@ impl Options {
         }
     }
 
+    /// Finite numbers by their names, none where there is null or nothing.
+    pub(super) fn scores(&mut self, key: &str) -> Result<Vec<(String, f64)>> {
+        let Some(value) = self.values.remove(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
+        let wrong = |options: &Self| options.wrong(key, &value, "an object of numbers");
+        let named = value.as_object().ok_or_else(|| wrong(self))?;
+        let found = named.iter().map(|(name, score)| Some((name.clone(), score.as_f64()?)));
+        found.collect::<Option<_>>().ok_or_else(|| wrong(self))
+    }
+
     /// Refuses unknown options.
     pub(super) fn done(&self) -> Result<()> {
         match self.values.keys().next() {

@@ -1,6 +1,6 @@
 //! Models of real files against their definitions on real text, where the data folder is.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde_json::Value;
@@ -75,7 +75,11 @@ fn t5_takes_the_first_best_way() {
         let piece = piece.replace(' ', "▁");
         out.clear();
         model.encode(&piece, &mut scratch, &mut out).unwrap();
-        assert_eq!(Some(triples(&out)), slow_unigram(&case, &score_of, Some(2), false, None, &piece), "{piece:?}");
+        assert_eq!(
+            Some(triples(&out)),
+            slow_unigram(&case, &score_of, Some(2), false, None, &BTreeMap::new(), &piece),
+            "{piece:?}"
+        );
     }
 }
 

@@ -76,7 +76,10 @@ impl WordPiece {
 
 impl Unigram {
     fn splits_between(&self, left: char, right: char) -> bool {
-        let is_token = |character: char| self.table.index_of(character.encode_utf8(&mut [0; 4])).is_some();
+        let is_token = |character: char| {
+            let found = self.table.index_of(character.encode_utf8(&mut [0; 4]));
+            found.is_some_and(|index| self.scores[index as usize].is_finite())
+        };
         let unk = self.unk.map_or("", |unk| self.table.text(unk));
         is_token(left)
             && is_token(right)
@@ -91,7 +94,8 @@ impl Unigram {
             return 0;
         }
         *self.splits.longest.get_or_init(|| {
-            let bits = || self.scores.iter().chain([&self.unk_score]).copied().filter_map(bits);
+            let finite = || self.scores.iter().chain([&self.unk_score]).copied().filter(|score| score.is_finite());
+            let bits = || finite().filter_map(bits);
             let lowest = bits().map(|(lowest, _)| lowest).min();
             let highest = bits().map(|(_, highest)| highest).max();
             // Only zeros are always exact.

@@ -2,7 +2,7 @@
 //!
 //! The file is long because the definitions share what makes vocabularies and pieces.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::*;
 
@@ -318,12 +318,20 @@ pub(super) fn slow_unigram(
     unk: Option<u32>,
     fallback: bool,
     stated: Option<f64>,
+    unlisted: &BTreeMap<String, f64>,
     piece: &str,
 ) -> Option<Triples> {
+    /// Each unlisted text is one unknown token.
+    const UNLISTED: u32 = u32::MAX - 1;
     let is_byte = |id: u32| fallback && case.id_of.iter().any(|(name, &one)| one == id && name.starts_with("<0x"));
     let is_spelled = |id: u32| stated.is_none() || (Some(id) != unk && !is_byte(id));
     let rounded = |sum: f64| if stated.is_some() { f64::from(sum as f32) } else { sum };
-    let lowest = scores.values().copied().fold(f64::INFINITY, f64::min);
+    let lowest = scores.values().chain(unlisted.values()).copied().filter(|score| score.is_finite());
+    let lowest = lowest.fold(f64::INFINITY, f64::min);
+    let known = |text: &str| match unlisted.get(text) {
+        Some(&score) => Some((UNLISTED, score)),
+        None => case.id_of.get(text).map(|&id| (id, scores[&id])),
+    };
     // By place: the sum, where the last token begins, and its id.
     let mut best: Vec<Option<(f64, usize, u32)>> = vec![None; piece.len() + 1];
     best[0] = Some((0.0, 0, 0));
@@ -336,8 +344,8 @@ pub(super) fn slow_unigram(
         let next = start + character.len_utf8();
         let ends = (start + 1..=piece.len()).filter(|&end| piece.is_char_boundary(end));
         let mut ways: Vec<(usize, u32, f64)> = ends
-            .filter_map(|end| case.id_of.get(&piece[start..end]).map(|&id| (end, id, scores[&id])))
-            .filter(|&(_, id, _)| is_spelled(id))
+            .filter_map(|end| known(&piece[start..end]).map(|(id, score)| (end, id, score)))
+            .filter(|&(_, id, score)| is_spelled(id) && score.is_finite())
             .collect();
         if !ways.iter().any(|way| way.0 == next) {
             ways.push((next, unk.unwrap_or(u32::MAX), stated.unwrap_or(lowest - 10.0)));
@@ -364,11 +372,15 @@ pub(super) fn slow_unigram(
     let mut found = Vec::new();
     for (id, start, end) in parts.into_iter().rev() {
         let text = &piece[start..end];
+        if id == UNLISTED {
+            found.push((unk?, start, end));
+            continue;
+        }
         if stated.is_some() && Some(id) != unk {
             found.push((id, start, end));
             continue;
         }
-        let together = case.id_of.get(text).filter(|_| stated.is_none());
+        let together = case.id_of.get(text).filter(|id| stated.is_none() || scores[id] == f64::NEG_INFINITY);
         let bytes: Option<Vec<u32>> =
             text.bytes().map(|byte| case.id_of.get(&format!("<0x{byte:02X}>")).copied()).collect();
         match (together, bytes.filter(|_| fallback)) {
@@ -382,7 +394,9 @@ pub(super) fn slow_unigram(
 
 /// A random Unigram: the case, its scores, what is unknown, and the model.
 #[allow(clippy::type_complexity, reason = "it is taken apart at once")]
-fn random_unigram(random: &mut Random) -> (Case, Vec<f64>, Option<u32>, bool, Option<f64>, WordModel) {
+fn random_unigram(
+    random: &mut Random,
+) -> (Case, Vec<f64>, Option<u32>, bool, Option<f64>, BTreeMap<String, f64>, WordModel) {
     let known = 1 + below(random, LETTERS.len());
     let mut tokens: Vec<String> = vec!["<unk>".to_owned()];
     for _ in 0..below(random, 40) {
@@ -395,17 +409,23 @@ fn random_unigram(random: &mut Random) -> (Case, Vec<f64>, Option<u32>, bool, Op
     // Few different scores, so that sums are often equal; high ones as well, so that unknown characters win.
     let shift = [0.0, -5.0, 30.0, -60_000.0][below(random, 4)];
     let step = [0.5, 0.001][below(random, 2)];
-    let scores: Vec<f64> = case.tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * step).collect();
+    let mut score = || shift - f64::from(below(random, 6) as u32) * step;
+    let mut scores: Vec<f64> = case.tokens.iter().map(|_| score()).collect();
+    let mut unlisted = BTreeMap::new();
     let stated = (below(random, 2) == 0).then_some(shift - 13.0);
     let unk = (below(random, 5) > 0).then(|| case.id_of["<unk>"]);
     let fallback = below(random, 2) == 0;
-    let options = format!(
-        r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{fallback},"unk_score":{}}}"#,
-        serde_json::json!(unk),
-        serde_json::json!(stated)
-    );
-    let model = case.model(&options, None, Some(&scores)).unwrap();
-    (case, scores, unk, fallback, stated, model)
+    if unk.is_some() && below(random, 4) == 0 {
+        scores.iter_mut().filter(|_| below(random, 4) == 0).for_each(|score| *score = f64::NEG_INFINITY);
+        let others = (0..below(random, 12)).map(|_| word(random, known, 5)).collect::<Vec<_>>().into_iter();
+        let others = others.filter(|text| !case.id_of.contains_key(text));
+        unlisted.extend(others.map(|text| (text, shift - f64::from(below(random, 6) as u32) * step)));
+    }
+    let options = serde_json::json!({
+        "type": "Unigram", "unk_id": unk, "byte_fallback": fallback, "unk_score": stated, "unlisted": unlisted,
+    });
+    let model = case.model(&options.to_string(), None, Some(&scores)).unwrap();
+    (case, scores, unk, fallback, stated, unlisted, model)
 }
 
 #[test]
@@ -413,8 +433,10 @@ fn unigram_takes_the_first_best_way() {
     let random = &mut Random::new(0x0611);
     let mut failed = 0;
     for round in 0..4000 {
-        let (case, scores, unk, fallback, stated, model) = random_unigram(random);
+        let (case, scores, unk, fallback, stated, unlisted, model) = random_unigram(random);
         let score_of: HashMap<u32, f64> = case.ids.iter().copied().zip(scores.iter().copied()).collect();
+        assert_eq!((model.len(), model.ids()), (case.ids.len(), case.ids.as_slice()));
+        assert!(unlisted.keys().all(|text| model.token_id(text).is_none()));
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         for _ in 0..15 {
             let mut piece = word(random, LETTERS.len(), 20);
@@ -423,9 +445,9 @@ fn unigram_takes_the_first_best_way() {
             }
             out.clear();
             let result = model.encode(&piece, &mut scratch, &mut out);
-            let expected = slow_unigram(&case, &score_of, unk, fallback, stated, &piece);
+            let expected = slow_unigram(&case, &score_of, unk, fallback, stated, &unlisted, &piece);
             let found = result.is_ok().then(|| triples(&out));
-            assert_eq!(found, expected, "round {round} {:?} {scores:?} {piece:?}", case.tokens);
+            assert_eq!(found, expected, "round {round} {:?} {scores:?} {piece:?} {unlisted:?}", case.tokens);
             failed += usize::from(expected.is_none());
         }
     }
@@ -491,7 +513,7 @@ fn samples_come_as_often_as_they_are_probable() {
 fn samples_cover_the_piece_whatever_the_vocabulary() {
     let random = &mut Random::new(0x0FF);
     for _ in 0..1500 {
-        let (_, _, unk, fallback, _, model) = random_unigram(random);
+        let (_, _, unk, fallback, _, _, model) = random_unigram(random);
         let (mut scratch, mut out) = (Scratch::default(), Vec::new());
         for _ in 0..5 {
             let piece = word(random, LETTERS.len(), 12);

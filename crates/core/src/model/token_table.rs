@@ -13,6 +13,8 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct TokenTable {
     texts: TextTable,
     ids: Vec<u32>,
+    /// How many there are; what is behind them has an id of theirs.
+    listed: usize,
     /// The bytes of the longest token.
     longest: usize,
 }
@@ -44,15 +46,29 @@ impl TokenTable {
             let text = String::from_utf8_lossy(tokens[one as usize]);
             format(format!("token {text:?} has two ids, {} and {}", ids[one as usize], ids[other as usize]))
         })?;
-        Ok(Self { texts, ids: ids.to_vec(), longest })
+        Ok(Self { texts, ids: ids.to_vec(), listed: ids.len(), longest })
     }
 
+    /// The same table with more texts, whose id is that of a token: they are found and have an index, and are no tokens.
+    pub(super) fn with_others<'a>(&'a self, others: impl Iterator<Item = &'a str>, id: u32) -> Result<Self> {
+        let mut tokens: Vec<&[u8]> = self.texts.texts().iter().map(str::as_bytes).collect();
+        tokens.extend(others.map(str::as_bytes));
+        // Each has an id of its own while the texts are checked.
+        let last = self.ids.last().copied().unwrap_or_default();
+        let more = (1..=tokens.len() - self.listed).map(|more| last.saturating_add(more as u32));
+        let ids: Vec<u32> = self.ids.iter().copied().chain(more).collect();
+        let mut table = Self::new(&tokens, &ids)?;
+        table.ids[self.listed..].fill(id);
+        Ok(Self { listed: self.listed, ..table })
+    }
+
+    /// The number of tokens.
     pub(super) fn len(&self) -> usize {
-        self.ids.len()
+        self.listed
     }
 
     pub(super) fn ids(&self) -> &[u32] {
-        &self.ids
+        &self.ids[..self.listed]
     }
 
     /// The text of token `index`.
@@ -83,6 +99,11 @@ impl TokenTable {
         if text.len() > self.longest { None } else { self.index_of(text) }
     }
 
+    /// The same of a token.
+    pub(super) fn token_of_short(&self, text: &str) -> Option<u32> {
+        self.index_of_short(text).filter(|&index| (index as usize) < self.listed)
+    }
+
     /// The bytes of all tokens.
     pub(super) fn bytes(&self) -> usize {
         self.texts.texts().bytes()
@@ -101,11 +122,12 @@ impl TokenTable {
     /// The token with this id.
     pub(super) fn index_of_id(&self, id: u32) -> Option<u32> {
         // Ids mostly count up from the first one, with few holes: so it is at the guess, or by as many places before it.
-        let (first, last) = (*self.ids.first()?, *self.ids.last()?);
+        let ids = self.ids();
+        let (first, last) = (*ids.first()?, *ids.last()?);
         let guess = id.checked_sub(first)? as usize;
-        let holes = (last - first) as usize + 1 - self.ids.len();
-        let range = guess.saturating_sub(holes)..(guess + 1).min(self.ids.len());
-        let within = self.ids.get(range.clone())?;
+        let holes = (last - first) as usize + 1 - ids.len();
+        let range = guess.saturating_sub(holes)..(guess + 1).min(ids.len());
+        let within = ids.get(range.clone())?;
         within.binary_search(&id).ok().map(|place| (range.start + place) as u32)
     }
 

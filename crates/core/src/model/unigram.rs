@@ -9,6 +9,10 @@
 //! (`sentencepiece` 0.2.3 was seen to do so; other versions may not); and text never becomes its unknown token or a byte
 //! token by spelling it.
 //!
+//! Where a vocabulary has other tokens than the model that finds them, as Marian's have, a token whose score is minus
+//! infinity is never found, but unknown characters can spell it together, in a model of `sentencepiece` as well; and
+//! unlisted texts are found, each of which has the id of the unknown token.
+//!
 //! Time: linear in the piece, times [`MOST_WALKED`] at most, and in the ways that longer tokens make. Tokens of up to
 //! that length are found from where they begin, by a trie, and longer ones, which real vocabularies do not have, where
 //! they end, by an automaton: a piece is not read again for each place at which a long token may begin. Where scores are
@@ -125,11 +129,13 @@ impl Unigram {
         let unk = options.number("unk_id")?;
         let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
         let stated = options.score("unk_score")?;
+        let unlisted = options.scores("unlisted")?;
         options.done()?;
         if scores.len() != table.len() {
             return Err(format(format!("there are {} tokens and {} scores", table.len(), scores.len())));
         }
-        if let Some((score, text)) = scores.iter().zip(table.texts()).find(|(score, _)| !score.is_finite()) {
+        let is_score = |&score: &f64| score.is_finite() || score == f64::NEG_INFINITY;
+        if let Some((score, text)) = scores.iter().zip(table.texts()).find(|(score, _)| !is_score(score)) {
             return Err(format(format!("the score of {text:?} is {score}")).remedy("use numbers that are finite"));
         }
         let unk = match unk {
@@ -139,10 +145,24 @@ impl Unigram {
                 Some(index.ok_or_else(|| format(format!("unk_id is {id}, which is not a token")))?)
             }
         };
-        let unk_score = stated.unwrap_or_else(|| scores.iter().copied().fold(f64::INFINITY, f64::min) - PENALTY);
+        let mut scores = scores.to_vec();
+        let table = if unlisted.is_empty() {
+            table
+        } else {
+            let Some(unk) = unk else {
+                return Err(format("unlisted texts have the id of the unknown token: there is none"));
+            };
+            scores.extend(unlisted.iter().map(|&(_, score)| score));
+            let id = table.id(unk);
+            table.with_others(unlisted.iter().map(|(text, _)| text.as_str()), id)?
+        };
+        let finite = scores.iter().copied().filter(|score| score.is_finite());
+        let unk_score = stated.unwrap_or_else(|| finite.fold(f64::INFINITY, f64::min) - PENALTY);
         let is_rounded = stated.is_some();
         let is_spelled = |&(_, index): &(&[u8], u32)| {
-            !is_rounded || (Some(index) != unk && !bytes.as_deref().is_some_and(|bytes| bytes.contains(&index)))
+            scores[index as usize].is_finite()
+                && (!is_rounded
+                    || (Some(index) != unk && !bytes.as_deref().is_some_and(|bytes| bytes.contains(&index))))
         };
         let is_short = |(token, _): &(&[u8], u32)| token.len() <= MOST_WALKED;
         let (short, long): (Vec<_>, Vec<_>) =
@@ -150,7 +170,7 @@ impl Unigram {
         let trie = Trie::new(short.into_iter())?;
         let automaton = if long.is_empty() { None } else { Some(Automaton::new(&long)?) };
         let long_tokens = long.into_iter().map(|(_, token)| token).collect();
-        let (scores, splits, long_backward) = (scores.to_vec(), Splits::default(), OnceLock::new());
+        let (splits, long_backward) = (Splits::default(), OnceLock::new());
         Ok(Self {
             table,
             unk,
@@ -351,7 +371,8 @@ impl Unigram {
 
     /// The token that unknown characters spell together.
     pub(super) fn spelled_together(&self, text: &str) -> Option<u32> {
-        if self.is_rounded { None } else { self.table.index_of_short(text) }
+        let found = self.table.token_of_short(text);
+        found.filter(|&token| !self.is_rounded || self.scores[token as usize] == f64::NEG_INFINITY)
     }
 
     /// A sum as the model keeps it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -136,10 +137,13 @@ class ByBestPath:
 
     def __init__(self, model: Unigram) -> None:
         self._ids = _texts(model)
-        self._scores = dict(zip(model.ids, model.scores, strict=True))
-        self._sorted = sorted(self._ids)
+        scores = dict(zip(self._ids, model.scores, strict=True)) | dict(model.unlisted)
+        self._unlisted = frozenset(text for text, _ in model.unlisted)
+        self._scores = {text: score for text, score in scores.items() if math.isfinite(score)}
+        self._sorted = sorted(self._scores)
         self._unk = model.unk_id
-        self._unk_score = min(model.scores, default=0.0) - _UNKNOWN_COSTS
+        lowest = min(self._scores.values(), default=0.0)
+        self._unk_score = lowest - _UNKNOWN_COSTS if model.unk_score is None else model.unk_score
         self._byte_fallback = model.byte_fallback
 
     def explain(self, piece: str) -> dict[str, Any]:
@@ -164,11 +168,15 @@ class ByBestPath:
             if place == len(self._sorted) or not self._sorted[place].startswith(text):
                 break
             if self._sorted[place] == text:
-                id = self._ids[text]
-                found.append(ScoredToken(at, end, id, self._scores[id], is_unknown=False))
+                id = self._ids.get(text, self._unk or 0)
+                found.append(ScoredToken(at, end, id, self._scores[text], is_unknown=False))
         if self._unk is not None and not (found and found[0].end == at + 1):
             found.append(ScoredToken(at, at + 1, self._unk, self._unk_score, is_unknown=True))
         return found
+
+    def _is_unknown(self, piece: str, token: ScoredToken) -> bool:
+        """Whether a token is one with unknown ones beside it."""
+        return token.id == self._unk and piece[token.at : token.end] not in self._unlisted
 
     def _way(self, best: list[list[_Best]], end: int, number: int) -> Segmentation:
         score = best[end][number].sum
@@ -187,11 +195,11 @@ class ByBestPath:
         while place < len(tokens):
             first = tokens[place]
             place += 1
-            if first.id != self._unk:
+            if not self._is_unknown(piece, first):
                 ids.append(first.id)
                 continue
             end = first.end
-            while place < len(tokens) and tokens[place].id == self._unk:
+            while place < len(tokens) and self._is_unknown(piece, tokens[place]):
                 end = tokens[place].end
                 place += 1
             text = piece[first.at : end]

@@ -2,6 +2,8 @@
 //!
 //! Long because each kind of model is made here.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::model::{Random, WordModel};
 use crate::vocab::{Semantics, Vocab};
@@ -245,16 +247,21 @@ pub(super) fn unigram_model(random: &mut Random) -> Compiled {
     let (tokens, ids) = numbered(tokens, random);
     let shift = [0.0, -5.0, 30.0, -60_000.0][below(random, 4)];
     let step = [0.5, 0.1, 0.001][below(random, 3)];
-    let scores: Vec<f64> = tokens.iter().map(|_| shift - f64::from(below(random, 6) as u32) * step).collect();
+    let score = |random: &mut Random| shift - f64::from(below(random, 6) as u32) * step;
+    let mut scores: Vec<f64> = tokens.iter().map(|_| score(random)).collect();
     let unk = (below(random, 5) > 0).then(|| ids[0]);
     let stated = flip(random).then_some(shift - 13.0);
-    let options = format!(
-        r#"{{"type":"Unigram","unk_id":{},"byte_fallback":{},"unk_score":{}}}"#,
-        serde_json::json!(unk),
-        flip(random),
-        serde_json::json!(stated)
-    );
-    compiled(&options, &tokens, &ids, None, Some(&scores))
+    let mut unlisted = BTreeMap::new();
+    if unk.is_some() && below(random, 4) == 0 {
+        scores.iter_mut().filter(|_| below(random, 4) == 0).for_each(|score| *score = f64::NEG_INFINITY);
+        let others = (0..below(random, 12)).map(|_| word(random, known, 5)).collect::<Vec<_>>().into_iter();
+        let others = others.filter(|text| !tokens.contains(text));
+        unlisted.extend(others.map(|text| (text, score(random))));
+    }
+    let options = serde_json::json!({
+        "type": "Unigram", "unk_id": unk, "byte_fallback": flip(random), "unk_score": stated, "unlisted": unlisted,
+    });
+    compiled(&options.to_string(), &tokens, &ids, None, Some(&scores))
 }
 
 pub(super) fn word_level_model(random: &mut Random) -> Compiled {
@@ -441,7 +448,7 @@ fn pieces_can_be_taken_apart_where_models_say_so() {
     let kinds: [(Make, usize); 6] = [
         (bytes_model, 700),
         (characters_model, 700),
-        (unigram_model, 4000),
+        (unigram_model, 4500),
         (spelling_model, 200),
         (word_piece_model, 200),
         (word_level_model, 200),

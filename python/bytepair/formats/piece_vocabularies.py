@@ -1,0 +1,140 @@
+"""Models of ``sentencepiece`` whose ids are in a ``vocab.json``: those of Marian and of M2M100.
+
+Marian's folders hold ``source.spm`` and ``target.spm``, which cut texts of two languages, and one vocabulary for both:
+`sentencepiece` has pieces that it does not have, which become the unknown token, and it has tokens that the pieces of
+one language do not reach, which are decoded. M2M100 has the tokens of its languages behind the vocabulary.
+
+Source: ``tokenization_marian.py`` and ``tokenization_m2m_100.py`` in ``transformers`` 4.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import FormatError
+from bytepair.formats.configs import CONFIG, table, token_content
+from bytepair.model.checks import MOST_IDS
+from bytepair.model.models import Unigram
+from bytepair.model.spec import AddedToken, TokenizerSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+SOURCE, TARGET = "source.spm", "target.spm"
+_VOCABULARY, _TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
+_ROLES = {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
+_CODES = (">>", "<<")
+"""Marian's token for a language stands between these."""
+
+_LANGUAGES = {
+    "m2m100": (
+        "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht hu "
+        "hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or pa pl ps pt "
+        "ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu"
+    ),
+    "wmt21": "en ha is ja cs ru zh de",
+}
+"""M2M100's languages, in the order of their tokens."""
+
+
+def is_marian(path: Path) -> bool:
+    """Whether a file is Marian's: it has the name of one, and a vocabulary beside it."""
+    return path.name in {SOURCE, TARGET} and path.with_name(_VOCABULARY).is_file()
+
+
+def marian(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of Marian's ``.spm``, with the ids of the vocabulary beside it.
+
+    Raises:
+        FormatError: The vocabulary is missing or broken; ``pointer`` locates the fault. Or the model is no Unigram.
+    """
+    is_target = path.name == TARGET and path.with_name(_TARGET_VOCABULARY).is_file()
+    vocabulary = _vocabulary(path.parent, _TARGET_VOCABULARY if is_target else _VOCABULARY)
+    roles = _named(config, _ROLES)
+    begin, end = _CODES
+    codes = [token for token in vocabulary if token.startswith(begin) and token.endswith(end)]
+    added = [AddedToken(token, vocabulary[token], special=False) for token in codes]
+    return _numbered(spec, vocabulary, roles, added)
+
+
+def m2m100(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> tuple[TokenizerSpec, str]:
+    """The tokenizer of M2M100's ``.model``, with the ids of the vocabulary beside it, and the token of its language.
+
+    Raises:
+        FormatError: As for `marian`; or the folder names unknown languages.
+    """
+    vocabulary = _vocabulary(path.parent, _VOCABULARY)
+    languages = _LANGUAGES[one_of(config, path, "language_codes", "m2m100", list(_LANGUAGES))].split()
+    roles = _named(config, {"bos": "<s>", **_ROLES, "sep": "</s>"})
+    added = [AddedToken(f"__{code}__", len(vocabulary) + place) for place, code in enumerate(languages)]
+    return _numbered(spec, vocabulary, roles, added), f"__{one_of(config, path, 'src_lang', 'en', languages)}__"
+
+
+def _numbered(
+    spec: TokenizerSpec, vocabulary: Mapping[str, int], roles: Mapping[str, str], added: Sequence[AddedToken]
+) -> TokenizerSpec:
+    model = spec.model
+    if not isinstance(model, Unigram) or model.byte_fallback:
+        raise FormatError(
+            "not supported: a vocabulary beside a .model that is no Unigram, or has pieces for bytes",
+            remedy="load the .model by its own name, for the ids of sentencepiece",
+        )
+    missing = next((token for token in roles.values() if token not in vocabulary), None)
+    if missing is not None:
+        raise FormatError(f"{missing!r} is not in {_VOCABULARY}", remedy="fetch the folder again")
+    unk = roles["unk"]
+    pieces = {piece.decode(): score for piece, score in zip(model.tokens, model.scores, strict=True)}
+    unknown = next(piece.decode() for piece, id in zip(model.tokens, model.ids, strict=True) if id == model.unk_id)
+    del pieces[unknown]
+    special = [AddedToken(token, vocabulary[token]) for token in dict.fromkeys(roles.values())]
+    apart = {token.content for token in (*special, *added)} - {unk}
+    rows = sorted((id, token) for token, id in vocabulary.items() if token not in apart)
+    # A piece that spells the unknown token is none, and what the vocabulary has besides pieces is never found.
+    scores = {token: pieces.get(token, -math.inf) for _, token in rows} | {unk: 0.0}
+    others = sorted((piece, score) for piece, score in pieces.items() if piece not in scores)
+    numbered = Unigram(
+        tokens=tuple(token.encode() for _, token in rows),
+        ids=tuple(id for id, _ in rows),
+        scores=tuple(scores.values()),
+        unk_id=vocabulary[unk],
+        unk_score=model.unk_score,
+        unlisted=tuple(others),
+    )
+    by_id = sorted((*special, *added), key=lambda token: token.id)
+    return spec.replace(model=numbered, added_tokens=tuple(by_id), roles=tuple(roles.items()))
+
+
+def _vocabulary(folder: Path, name: str) -> dict[str, int]:
+    found = table(folder, name)
+    if not found:
+        raise FormatError(f"{name} is missing", file=str(folder / name), remedy="fetch the folder again")
+    tokens: dict[int, str] = {}
+    for token, id in found.items():
+        if type(id) is not int or not 0 <= id < MOST_IDS or not token:
+            what = f"the id of {token[:80]!r} is {str(id)[:80]}"
+            raise FormatError(what, file=str(folder / name), pointer=f"/{token}", remedy="fetch the file again")
+        if tokens.setdefault(id, token) != token:
+            what = f"{tokens[id]!r} and {token!r} have the same id, {id}"
+            raise FormatError(what, file=str(folder / name), pointer=f"/{token}", remedy="fetch the file again")
+    return found
+
+
+def _named(config: Mapping[str, Any], roles: Mapping[str, str]) -> dict[str, str]:
+    """The tokens of these roles, which a folder may name otherwise."""
+    return {role: token_content(config, f"{role}_token") or token for role, token in roles.items()}
+
+
+def one_of(config: Mapping[str, Any], path: Path, name: str, usual: str, known: Sequence[str]) -> str:
+    """The value of a setting that the folder of a ``.model`` has, or else `usual`.
+
+    Raises:
+        FormatError: It is not one that is known.
+    """
+    value = config.get(name) or usual
+    if value not in known:
+        place = str(path.with_name(CONFIG))
+        what, remedy = f"{name} is {str(value)[:80]!r}", f"use one of {', '.join(known)}"
+        raise FormatError(what, file=place, pointer=f"/{name}", remedy=remedy)
+    return str(value)
