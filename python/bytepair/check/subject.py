@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bytepair.model import byte_alphabet
-from bytepair.model.models import BytePair
+from bytepair.model.models import BytePair, Unigram
 from bytepair.model.token_spelling import falls_back, named_byte, unknown_id
 
 if TYPE_CHECKING:
@@ -61,6 +62,13 @@ class Subject:
         id = unknown_id(self.spec.model)
         return set() if id is None else {id}
 
+    @cached_property
+    def never_found(self) -> set[int]:
+        """The tokens that a Unigram never finds, such as those of the other language in a vocabulary of Marian."""
+        model = self.spec.model
+        scored = zip(model.ids, model.scores, strict=True) if isinstance(model, Unigram) else ()
+        return {id for id, score in scored if score == -math.inf}
+
     @property
     def takes_whole(self) -> bool:
         """Whether a piece that is a token is never merged; always so with ranks."""
@@ -79,8 +87,8 @@ class Subject:
         return any('"ByteLevel"' in step or step == "ByteLevel" for step in steps)
 
     def is_aside(self, id: int, token: bytes) -> bool:
-        """Whether the model does not make this token from text: added tokens, the unknown token, byte tokens."""
-        if id in self.added or id in self.unknown_ids:
+        """Whether text need not become this token: an added one, the unknown one, a byte, one that is never found."""
+        if id in self.added or id in self.unknown_ids or id in self.never_found:
             return True
         return self.falls_back and named_byte(token) is not None
 

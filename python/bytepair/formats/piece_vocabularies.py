@@ -10,6 +10,7 @@ Source: ``tokenization_marian.py`` and ``tokenization_m2m_100.py`` in ``transfor
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
@@ -85,22 +86,21 @@ def _numbered(
     if missing is not None:
         raise FormatError(f"{missing!r} is not in {_VOCABULARY}", remedy="fetch the folder again")
     unk = roles["unk"]
-    pieces = {piece.decode(): score for piece, score in zip(model.tokens, model.scores, strict=True)}
-    unknown = next(piece.decode() for piece, id in zip(model.tokens, model.ids, strict=True) if id == model.unk_id)
-    del pieces[unknown]
+    pieces = dict(zip(map(bytes.decode, model.tokens), model.scores, strict=True))
+    # The unknown token has a score that does not count.
+    del pieces[model.tokens[model.ids.index(model.unk_id or 0)].decode()]
+    pieces[unk] = 0.0
     special = [AddedToken(token, vocabulary[token]) for token in dict.fromkeys(roles.values())]
     apart = {token.content for token in (*special, *added)} - {unk}
-    rows = sorted((id, token) for token, id in vocabulary.items() if token not in apart)
-    # A piece that spells the unknown token is none, and what the vocabulary has besides pieces is never found.
-    scores = {token: pieces.get(token, -math.inf) for _, token in rows} | {unk: 0.0}
-    others = sorted((piece, score) for piece, score in pieces.items() if piece not in scores)
+    ids = {token: id for token, id in sorted(vocabulary.items(), key=itemgetter(1)) if token not in apart}
     numbered = Unigram(
-        tokens=tuple(token.encode() for _, token in rows),
-        ids=tuple(id for id, _ in rows),
-        scores=tuple(scores.values()),
+        tokens=tuple(map(str.encode, ids)),
+        ids=tuple(ids.values()),
+        # What the vocabulary has besides pieces is never found.
+        scores=tuple([pieces.get(token, -math.inf) for token in ids]),
         unk_id=vocabulary[unk],
         unk_score=model.unk_score,
-        unlisted=tuple(others),
+        unlisted=tuple(sorted((piece, score) for piece, score in pieces.items() if piece not in ids)),
     )
     by_id = sorted((*special, *added), key=lambda token: token.id)
     return spec.replace(model=numbered, added_tokens=tuple(by_id), roles=tuple(roles.items()))
@@ -110,6 +110,11 @@ def _vocabulary(folder: Path, name: str) -> dict[str, int]:
     found = table(folder, name)
     if not found:
         raise FormatError(f"{name} is missing", file=str(folder / name), remedy="fetch the folder again")
+    ids = found.values()
+    is_sound = set(map(type, ids)) == {int} and 0 <= min(ids) <= max(ids) < MOST_IDS and "" not in found
+    if is_sound and len(set(ids)) == len(ids):
+        return found
+    # One of them is at fault: which?
     tokens: dict[int, str] = {}
     for token, id in found.items():
         if type(id) is not int or not 0 <= id < MOST_IDS or not token:
