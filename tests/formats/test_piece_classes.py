@@ -125,7 +125,7 @@ def test_pegasus_has_its_tokens_in_front(tmp_path: Path) -> None:
             bp.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["Barthez", "Nllb", "Albert", "XLNet"])
+@pytest.mark.parametrize("name", ["Barthez", "Nllb", "Albert", "XLNet", "Siglip", "FNet"])
 def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
     data = models.model(models.unigram_pieces(), 1)
     with pytest.raises(bp.FormatError, match=f"{name}Tokenizer (numbers|changes)") as caught:
@@ -147,8 +147,38 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 def test_other_classes_change_nothing(tmp_path: Path) -> None:
     data = models.model(models.pair_pieces(["lo", "low"]))
-    for name in ("LlamaTokenizer", None):
-        tok = bp.load(folder(tmp_path, data, name))
-        assert tok.encode("low") == bp.load(tmp_path / "sentencepiece.bpe.model").encode("low")
-    spec = bp.load(tmp_path / "sentencepiece.bpe.model").spec
-    assert piece_classes.as_class(spec, tmp_path / "tokenizer.model", {}, {"not": "a name"}) is spec
+    plain = bp.load(folder(tmp_path, data, None) / "sentencepiece.bpe.model")
+    for name in ("ReformerTokenizer", "BertGenerationTokenizer", "PreTrainedTokenizerFast", None):
+        assert bp.load(folder(tmp_path, data, name)).spec.model == plain.spec.model
+    assert piece_classes.as_class(plain.spec, tmp_path / "tokenizer.model", None, {}) is plain.spec
+
+
+def test_an_unknown_class_is_a_warning(tmp_path: Path) -> None:
+    data = models.model(models.pair_pieces(["lo", "low"]))
+    with pytest.warns(bp.TokenizerWarning, match="the class 'ChatGLM' of the folder is not known"):
+        assert bp.load(folder(tmp_path, data, "ChatGLMTokenizer")).encode("low")
+
+
+def test_llama_puts_bos_in_front_unless_the_folder_does_not(tmp_path: Path) -> None:
+    data = models.model(models.pair_pieces(["lo", "low"]))
+    low = bp.load(folder(tmp_path, data, "LlamaTokenizer") / "sentencepiece.bpe.model").encode("low")
+    for settings, expected in (
+        ({}, [1, *low]),
+        ({"add_bos_token": False}, low),
+        ({"add_eos_token": True}, [1, *low, 2]),
+        ({"bos_token": "</s>"}, [2, *low]),
+    ):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "LlamaTokenizer", **settings}))
+        assert bp.load(tmp_path)("low")["input_ids"] == expected
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert bp.load(folder(tmp_path, data, None, "mistral"))("low")["input_ids"] == [1, *low]
+
+
+@pytest.mark.parametrize("name", ["BigBird", "RemBert"])
+def test_a_text_has_the_ends_of_bert(tmp_path: Path, name: str) -> None:
+    pieces = [*models.unigram_pieces(), ("[CLS]", 0.0, 3), ("[SEP]", 0.0, 3)]
+    tok = bp.load(folder(tmp_path, models.model(pieces, 1), f"{name}Tokenizer"))
+    cls, sep = tok.token_id("[CLS]"), tok.token_id("[SEP]")
+    assert tok("low")["input_ids"] == [cls, *tok.encode("low"), sep]
+    pair = tok("lo", "er", return_token_type_ids=True)
+    assert pair["token_type_ids"] == [0] * (len(tok.encode("lo")) + 2) + [1] * (len(tok.encode("er")) + 1)

@@ -86,14 +86,16 @@ def _load(
         if saved is not None and detected.path.name in saved["files"]:
             spec = spec.replace(roles=manifest.roles(saved, detected.path.parent) or spec.roles)
         elif detected.format != "native" and _is_of_folder(path, detected):
-            from bytepair.formats import configs, piece_classes  # noqa: PLC0415
+            from bytepair.formats import byte_classes, classes, configs, piece_classes  # noqa: PLC0415
 
             folder = detected.path.parent
+            config = configs.table(folder, configs.CONFIG)
+            name = classes.name_of(config, configs.table(folder, configs.MODEL))
             if detected.format == "sentencepiece":
-                model_type = configs.table(folder, configs.MODEL).get("model_type")
-                config = configs.table(folder, configs.CONFIG)
-                spec = piece_classes.as_class(spec, detected.path, config, model_type)
+                spec = piece_classes.as_class(spec, detected.path, name, config)
             spec = configs.apply(spec, folder, detected.format)
+            if detected.format == "vocab+merges" and special_tokens is None:
+                spec = byte_classes.as_class(spec, name, configs.table(folder, configs.SPECIAL) | config)
         if detected.format == "tiktoken" and split is None and special_tokens is None and not spec.added_tokens:
             _warn_of_special_tokens()
     except BytepairError as error:
@@ -189,7 +191,7 @@ def read_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None
 def _read_vocab_merges(
     detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None
 ) -> TokenizerSpec:
-    from bytepair.formats import clip, configs, vocab_merges  # noqa: PLC0415
+    from bytepair.formats import byte_classes, classes, clip, configs, vocab_merges  # noqa: PLC0415
 
     place = merges_beside(detected.path)
     merges = files.read(place)
@@ -203,7 +205,11 @@ def _read_vocab_merges(
                 cli_remedy="leave --split out",
             )
         return clip.read_pair(detected.content, merges, special_tokens)
-    if split is None and configs.table(place.parent, configs.CONFIG).get("tokenizer_class") in _QWEN:
+    config = configs.table(place.parent, configs.CONFIG)
+    name = classes.name_of(config, configs.table(place.parent, configs.MODEL))
+    if split is None and special_tokens is None and vocab_merges.has_some_word_ends(detected.content):
+        return byte_classes.read_words(name, detected.content, merges, config)
+    if split is None and config.get("tokenizer_class") in _QWEN:
         spec = _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), "qwen2", special_tokens)
         return spec.replace(normalizers=("NFC",))
     spec = vocab_merges.read(detected.content, merges, special_tokens or {})
@@ -220,6 +226,7 @@ def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int]
 def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
     """Reads a format that holds all stages of its tokenizer."""
     from bytepair.formats import (  # noqa: PLC0415
+        classes,
         clip,
         codes,
         configs,
@@ -236,7 +243,8 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         with content:
             return gguf.read(content, split)
     if detected.format == "vocab.txt":
-        return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG))
+        config = configs.table(path.parent, configs.CONFIG)
+        return vocab_txt.read(content, config, classes.name_of(config, configs.table(path.parent, configs.MODEL)))
     if detected.format == "codes":
         beside = path.with_name(path.name.replace("codes", "vocab"))
         vocabulary = files.read(beside) if beside != path and beside.is_file() else None

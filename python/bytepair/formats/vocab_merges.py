@@ -19,7 +19,7 @@ from bytepair.model.spec import TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 
 ASSUMED_SPLIT = (split_pattern("gpt2"),)
@@ -53,6 +53,11 @@ def pairs(merges: bytes) -> list[tuple[int, str]]:
         lines[0] = ""
     merged = (line.rstrip("\r") for line in lines)
     return [(number, pair) for number, pair in enumerate(merged, 1) if pair]
+
+
+def has_some_word_ends(vocab: Container[str]) -> bool:
+    """Whether common letters have tokens for the end of a word, ``</w>``: such a vocabulary is not one of bytes."""
+    return all(f"{letter}</w>" in vocab for letter in "aeirst")
 
 
 def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:

@@ -11,10 +11,11 @@ Source: BERT's ``tokenization.py``, and its conversion to ``tokenizers`` in ``tr
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
+from bytepair.formats.classes import A, B, refused, warn_if_unknown, with_template
 from bytepair.formats.text_files import lines
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
@@ -25,6 +26,32 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SPECIAL = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
+
+
+class _Class(NamedTuple):
+    """What a class has of its own."""
+
+    names: Mapping[str, str]
+    """Its special tokens by their roles."""
+    pair: tuple[str | int, ...]
+    """What two texts become: roles and texts."""
+    types: tuple[str, str]
+    """The types of the parts of one text and of two."""
+    strips: bool = False
+    """Whether its mask takes the white space before it."""
+
+
+_SINGLE: tuple[str | int, ...] = ("cls", A, "sep")
+_BERT = _Class(_SPECIAL, ("cls", A, "sep", B, "sep"), ("000", "00011"))
+_BOTH = {"bos": "<s>", "eos": "</s>"}
+_MPNET = {"pad": "<pad>", "unk": "[UNK]", "cls": "<s>", "sep": "</s>", "mask": "<mask>"}
+_FUNNEL = {"pad": "<pad>", "unk": "<unk>", "cls": "<cls>", "sep": "<sep>", "mask": "<mask>"}
+_CLASSES = {
+    "MPNet": _Class(_BOTH | _MPNET, ("cls", A, "sep", "sep", B, "sep"), ("000", "000011"), strips=True),
+    "Funnel": _Class(_BOTH | _FUNNEL, _BERT.pair, ("200", "20011")),
+}
+_REFUSED = {"BertJapanese", "Bertweet", "Esm", "Phobert", "RoCBert", "RoFormer", "Splinter", "Tapas"}
+
 _PRE_TOKENIZERS = ("BertPreTokenizer",)
 _DECODERS = (spell_step({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
 _OPTIONS = {"do_lower_case": "lowercase", "strip_accents": "strip_accents"}
@@ -32,31 +59,41 @@ _OPTIONS |= {"tokenize_chinese_chars": "handle_chinese_chars"}
 
 
 def looks_like(data: bytes) -> bool:
-    """Whether it is text with ``[UNK]`` as a line."""
-    return b"\n[UNK]" in data[: 1 << 20] or data.startswith(b"[UNK]")
+    """Whether it is text with ``[UNK]`` as a line, or with Funnel's ``<unk>`` and tokens that continue a word."""
+    begin = b"\n" + data[: 1 << 20]
+    return b"\n[UNK]" in begin or (b"\n<unk>\n" in begin and b"\n##" in begin)
 
 
-def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
+def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None = None) -> TokenizerSpec:
     r"""Reads a vocabulary.
 
     Args:
         data: ``vocab.txt``.
         config: ``tokenizer_config.json``, parsed.
+        name: The class of ``transformers``: some have other special tokens than BERT, or another template.
 
     Raises:
-        FormatError: A line is not UTF-8, is empty or occurs twice; ``line`` names it. Or a special token is missing.
+        FormatError: The class finds words in another way. A line is not UTF-8, is empty or occurs twice; ``line`` names
+            it. Or a special token is missing.
 
     Example:
         >>> read(b"[UNK]\nlow\n##er\n").model.tokens
         (b'[UNK]', b'low', b'##er')
     """
     config = config or {}
+    if name in _REFUSED:
+        raise refused(f"{name}Tokenizer finds words in another way than BERT, or adds more to a text")
+    if name not in _CLASSES:
+        warn_if_unknown(name)
+    of_class = _CLASSES.get(str(name), _BERT)
     tokens = _tokens(data)
-    names = {key: _name(config, f"{key}_token", standard) for key, standard in _SPECIAL.items()}
+    names = {key: _name(config, f"{key}_token", standard) for key, standard in of_class.names.items()}
     ids = {token: id for id, token in enumerate(tokens)}
     if names["unk"] not in ids:
         raise FormatError(f"the vocabulary has no {names['unk']}", remedy="is the file whole? fetch it again")
-    capital = any(token != token.lower() and token not in names.values() for token in tokens if token.isascii())
+    # MPNet's and Funnel's vocabularies have the special tokens of BERT's.
+    special = {*names.values(), *_SPECIAL.values()}
+    capital = any(token != token.lower() and token not in special for token in tokens if token.isascii())
     options = {
         "clean_text": True,
         "handle_chinese_chars": _flag(config, "tokenize_chinese_chars", default=True),
@@ -68,15 +105,21 @@ def read(data: bytes, config: Mapping[str, Any] | None = None) -> TokenizerSpec:
     # The model gets no special tokens, so text never becomes one.
     kept = [(token, id) for token, id in ids.items() if token not in names.values() or token == names["unk"]]
     columns = Columns([token.encode() for token, _ in kept], [id for _, id in kept], None)
-    return TokenizerSpec(
+    mask = names["mask"] if of_class.strips else None
+    spec = TokenizerSpec(
         PackedModel(columns, model_options(WordPiece((), (), unk_token=names["unk"]))),
-        added_tokens=tuple(AddedToken(name, id) for id, name in added),
+        added_tokens=tuple(AddedToken(token, id, lstrip=token == mask) for id, token in added),
         normalizers=(spell_step({"type": "BertNormalizer", **options}),),
         pre_tokenizers=_PRE_TOKENIZERS,
         decoders=_DECODERS,
-        post_processor=template(names["cls"], names["sep"], ids) if {"cls", "sep"} <= present.keys() else None,
         roles=tuple((role, names[role]) for role in present),
     )
+    if not {"cls", "sep"} <= present.keys():
+        return spec
+    single, pair = (
+        [part if isinstance(part, int) else names[part] for part in row] for row in (_SINGLE, of_class.pair)
+    )
+    return with_template(spec, single, pair, of_class.types)
 
 
 def _tokens(data: bytes) -> list[str]:
@@ -109,15 +152,6 @@ def _flag(config: Mapping[str, Any], key: str, *, default: bool | None) -> bool 
     if not isinstance(value, bool):
         raise FormatError(f"{key} is {value!r}, not true or false", pointer=f"/{key}")
     return value
-
-
-def template(cls: str, sep: str, ids: Mapping[str, int]) -> str:
-    """The post-processor that puts `cls` in front and `sep` behind each of one or two texts."""
-    first, second = ({"Sequence": {"id": name, "type_id": row}} for row, name in enumerate("AB"))
-    begin, end, last = ({"SpecialToken": {"id": name, "type_id": row}} for name, row in ((cls, 0), (sep, 0), (sep, 1)))
-    tokens = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in (cls, sep)}
-    step = {"type": "TemplateProcessing", "single": [begin, first, end], "pair": [begin, first, end, second, last]}
-    return json.dumps({**step, "special_tokens": tokens}, ensure_ascii=False)
 
 
 def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:

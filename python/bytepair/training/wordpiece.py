@@ -6,7 +6,7 @@ from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytepair import _core
-from bytepair.formats.vocab_txt import template
+from bytepair.formats.classes import with_ends
 from bytepair.model.models import WordPiece
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import spell_step
@@ -211,8 +211,7 @@ def wordpiece_spec(
     ids = {token: id for id, token in enumerate(tokens)}
     # The model has no special tokens: text never becomes one.
     kept = [(token, id) for token, id in ids.items() if token not in special or token == unk_token]
-    has_ends = {"[CLS]", "[SEP]"} <= set(special)
-    return TokenizerSpec(
+    spec = TokenizerSpec(
         WordPiece(
             tuple(token.encode() for token, _ in kept),
             tuple(id for _, id in kept),
@@ -224,6 +223,6 @@ def wordpiece_spec(
         normalizers=(spell_step({"type": "BertNormalizer", **asdict(normalizer)}),),
         pre_tokenizers=("BertPreTokenizer",),
         decoders=(spell_step({"type": "WordPiece", "prefix": prefix, "cleanup": True}),),
-        post_processor=template("[CLS]", "[SEP]", ids) if has_ends else None,
         roles=tuple((role, token) for role, token in {**_ROLES, "unk": unk_token}.items() if token in special),
     )
+    return with_ends(spec, "[CLS]", "[SEP]") if {"[CLS]", "[SEP]"} <= set(special) else spec

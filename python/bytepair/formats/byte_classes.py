@@ -1,0 +1,170 @@
+"""Classes of ``transformers`` whose files are ``vocab.json`` and ``merges.txt``: what they add to a text.
+
+Source: ``tokenization_roberta.py`` and its like, and ``convert_slow_tokenizer.py``, in ``transformers`` 4.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair.errors import FormatError
+from bytepair.formats import hf_json
+from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_template
+from bytepair.formats.configs import CONFIG, template, token_content
+from bytepair.formats.vocab_merges import pairs
+from bytepair.model.spec import AddedToken, TokenizerSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_END = "<|endoftext|>"
+_ROBERTA = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>", "mask": "<mask>"}
+_BERT = {
+    "bos": "[CLS]",
+    "eos": "[SEP]",
+    "unk": "[UNK]",
+    "sep": "[SEP]",
+    "pad": "[PAD]",
+    "cls": "[CLS]",
+    "mask": "[MASK]",
+}
+_GPT2 = {"bos": _END, "eos": _END, "unk": _END}
+_ROLES = {
+    **dict.fromkeys(("Roberta", "Bart", "Blenderbot", "LED", "Longformer", "Mvp"), _ROBERTA),
+    **dict.fromkeys(("GPT2", "CodeGen", "Whisper"), _GPT2),
+    "Deberta": _BERT,
+}
+"""The special tokens of each class, by their roles."""
+_FRAMED = {"Roberta", "Bart", "LED", "Longformer", "Mvp"}
+"""Those that put tokens around a text as RoBERTa does."""
+
+_PROMPT = ("<|startoftranscript|>", "<|notimestamps|>")
+"""What Whisper puts in front of a text whose language and task are not named."""
+_TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[str, str]]] = {
+    "Blenderbot": ((A, "eos"), (A, B), ("00", "01")),
+    "Deberta": (("cls", A, "sep"), ("cls", A, "sep", B, "sep"), ("000", "00011")),
+    "Whisper": ((*_PROMPT, A, "eos"), (*_PROMPT, A, B, "eos"), ("0000", "00011")),
+}
+"""What one text becomes, and two: roles, other tokens and texts; and the types of the parts."""
+
+# Words end with a token of their own, or are found by rules of a language, or more than text is given.
+_REFUSED = {"BioGpt", "BlenderbotSmall", "CTRL", "FSMT", "Flaubert", "LayoutLMv3", "Luke", "MarkupLM", "XLM"}
+
+_WORD_END = "</w>"
+
+
+class _Words(NamedTuple):
+    """A class whose words end with ``</w>``."""
+
+    roles: Mapping[str, str]
+    lowercase: bool
+    strip_accents: bool | None
+    is_framed: bool
+
+
+_HERBERT = {role: token for role, token in _ROBERTA.items() if role != "eos"}
+_OF_WORDS = {
+    "Herbert": _Words(_HERBERT, lowercase=False, strip_accents=False, is_framed=True),
+    "OpenAIGPT": _Words({"unk": "<unk>"}, lowercase=True, strip_accents=None, is_framed=False),
+}
+
+
+def read_words(name: str | None, vocab: Mapping[str, Any], merges: bytes, config: Mapping[str, Any]) -> TokenizerSpec:
+    """Reads the files of a class whose tokens are characters, with ``</w>`` at the end of a word.
+
+    Raises:
+        FormatError: The class is none of those, or is not named. Or the files are malformed, or a token is missing.
+    """
+    if name in _REFUSED:
+        raise _not_bytes(name)
+    if name not in _OF_WORDS:
+        raise FormatError(
+            "tokens that end with </w> are characters and not bytes, and nothing says how words are found",
+            remedy=f"name its class in {CONFIG}: one of {', '.join(f'{known}Tokenizer' for known in _OF_WORDS)}",
+        )
+    words = _OF_WORDS[name]
+    roles = _named(config, words.roles)
+    added = sorted({(vocab[token], token) for token in roles.values() if token in vocab})
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    normalizer = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
+    model = {"type": "BPE", "vocab": vocab, "merges": [pair for _, pair in pairs(merges)]}
+    table: dict[str, Any] = {
+        "version": "1.0",
+        "added_tokens": [{"id": id, "content": token, "special": True, **flags} for id, token in added],
+        "normalizer": {**normalizer, "lowercase": words.lowercase, "strip_accents": words.strip_accents},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "BPEDecoder", "suffix": _WORD_END},
+        "model": {**model, "unk_token": roles["unk"], "end_of_word_suffix": _WORD_END},
+    }
+    if words.is_framed:
+        check_tokens((roles["cls"], roles["sep"]), vocab)
+        frame = {role: [roles[role], vocab[roles[role]]] for role in ("sep", "cls")}
+        table["post_processor"] = {"type": "BertProcessing", **frame}
+    return hf_json.read(table).replace(roles=tuple(roles.items()))
+
+
+def as_class(spec: TokenizerSpec, name: str | None, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of ``vocab.json`` and ``merges.txt`` as a class has it; unchanged if that adds nothing.
+
+    Args:
+        spec: As the files have it.
+        name: The class.
+        config: ``tokenizer_config.json`` and ``special_tokens_map.json``, which may name tokens.
+
+    Raises:
+        FormatError: The class does what is not done here, or a token that it adds is missing.
+    """
+    if name in _REFUSED:
+        raise _not_bytes(name)
+    if name not in _ROLES:
+        if name not in _OF_WORDS:
+            warn_if_unknown(name)
+        return spec
+    roles = _named(config, _ROLES[name])
+    spec = _with_special_tokens(spec, roles, _PROMPT if name == "Whisper" else (), _stripping(config, roles))
+    ids = {token.content: token.id for token in spec.added_tokens}
+    if name in _FRAMED:
+        check_tokens((roles["cls"], roles["sep"]), ids)
+        step: dict[str, Any] = {role: [roles[role], ids[roles[role]]] for role in ("sep", "cls")}
+        step |= {"trim_offsets": True, "add_prefix_space": bool(config.get("add_prefix_space"))}
+        return spec.replace(post_processor=json.dumps({"type": "RobertaProcessing", **step}, ensure_ascii=False))
+    if name in _TEMPLATES:
+        *templates, types = _TEMPLATES[name]
+        single, pair = ([roles.get(str(part), part) for part in row] for row in templates)
+        return with_template(spec, single, pair, types)
+    if config.get("add_bos_token") and spec.post_processor is None:
+        check_tokens([roles["bos"]], ids)
+        return spec.replace(post_processor=template(roles["bos"], None, ids))
+    return spec
+
+
+def _with_special_tokens(
+    spec: TokenizerSpec, roles: Mapping[str, str], others: Sequence[str], stripping: str | None
+) -> TokenizerSpec:
+    """The tokenizer with the special tokens of its class that the vocabulary has."""
+    rows = [token._replace(lstrip=True) if token.content == stripping else token for token in spec.added_tokens]
+    missing = {*roles.values(), *others} - {token.content for token in rows}
+    if missing:
+        ids = dict(zip(spec.packed.columns.tokens(), spec.packed.columns.ids(), strict=True))
+        found = {token: ids[token.encode()] for token in missing if token.encode() in ids}
+        rows += [AddedToken(token, id, lstrip=token == stripping) for token, id in found.items()]
+    known = {token.content for token in rows}
+    return spec.replace(
+        added_tokens=tuple(sorted(rows, key=lambda token: token.id)),
+        roles=tuple((role, token) for role, token in roles.items() if token in known),
+    )
+
+
+def _named(config: Mapping[str, Any], usual: Mapping[str, str]) -> dict[str, str]:
+    return {role: token_content(config, f"{role}_token") or token for role, token in usual.items()}
+
+
+def _stripping(config: Mapping[str, Any], roles: Mapping[str, str]) -> str | None:
+    """The mask, which takes the space before it unless the folder says otherwise."""
+    found = config.get("mask_token")
+    return None if isinstance(found, dict) and found.get("lstrip") is False else roles.get("mask")
+
+
+def _not_bytes(name: str) -> FormatError:
+    return refused(f"{name}Tokenizer does more with a text than to merge its bytes")

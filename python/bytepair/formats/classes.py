@@ -1,0 +1,182 @@
+"""The class of ``transformers`` that a folder names, and the template of tokens that it adds to a text.
+
+Files without stages of their own, such as a ``.model`` or ``vocab.json`` with ``merges.txt``, leave much to the class:
+the special tokens, what stands around a text, sometimes the ids. `piece_classes` has those of a ``.model``,
+`byte_classes` those of ``vocab.json``, `vocab_txt` those of ``vocab.txt``. What a class does beyond that is refused by
+name: ids that are off by one look right.
+
+Source: ``tokenization_auto.py`` in ``transformers`` 4.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from bytepair.errors import FormatError, TokenizerWarning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bytepair.model.spec import TokenizerSpec
+
+_MODELS = {
+    "Albert": "albert",
+    "Bart": "bart",
+    "Bartpho": "bartpho",
+    "BertJapanese": "bert-japanese",
+    "Bertweet": "bertweet",
+    "BigBird": "big_bird",
+    "BioGpt": "biogpt",
+    "Blenderbot": "blenderbot",
+    "BlenderbotSmall": "blenderbot-small",
+    "CTRL": "ctrl",
+    "Camembert": "camembert",
+    "CodeLlama": "code_llama",
+    "CodeGen": "codegen",
+    "Deberta": "deberta",
+    "DebertaV2": "deberta-v2",
+    "ErnieM": "ernie_m",
+    "Esm": "esm",
+    "FSMT": "fsmt",
+    "FNet": "fnet",
+    "Flaubert": "flaubert",
+    "Funnel": "funnel",
+    "GPTSw3": "gpt-sw3",
+    "Gemma": "gemma gemma2 gemma3 gemma3_text",
+    "GPT2": "gpt2 gpt_neo gptj opt",
+    "Herbert": "herbert",
+    "LED": "led",
+    "Llama": "llama mistral mixtral",
+    "LayoutLMv3": "layoutlmv3",
+    "LayoutXLM": "layoutxlm",
+    "Longformer": "longformer",
+    "Luke": "luke",
+    "M2M100": "m2m_100",
+    "MBart": "mbart",
+    "MLuke": "mluke",
+    "MPNet": "mpnet",
+    "Marian": "marian",
+    "MarkupLM": "markuplm",
+    "Mvp": "mvp",
+    "Nllb": "nllb-moe",
+    "OpenAIGPT": "openai-gpt",
+    "PLBart": "plbart",
+    "Pegasus": "bigbird_pegasus pegasus",
+    "Phobert": "phobert",
+    "ProphetNet": "prophetnet",
+    "RemBert": "rembert",
+    "RoCBert": "roc_bert",
+    "RoFormer": "roformer",
+    "Roberta": "bridgetower clap data2vec-text ibert mega mra roberta roberta-prelayernorm",
+    "SeamlessM4T": "seamless_m4t seamless_m4t_v2",
+    "Siglip": "siglip siglip2",
+    "Speech2Text": "speech_to_text",
+    "SpeechT5": "speecht5",
+    "Splinter": "splinter",
+    "T5": "mt5 t5 umt5",
+    "Tapas": "tapas",
+    "Whisper": "whisper",
+    "XGLM": "xglm",
+    "XLM": "xlm",
+    "XLMProphetNet": "xlm-prophetnet",
+    "XLMRoberta": "xlm-roberta xlm-roberta-xl xmod",
+    "XLNet": "xlnet",
+}
+_OF_MODELS = {model: name for name, models in _MODELS.items() for model in models.split()}
+"""The classes by ``model_type``, for folders that name none."""
+
+_OF_PLAIN = """
+Bert BertGeneration CLIP ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra LayoutLM Lxmert
+MobileBert PreTrained Qwen2 Realm Reformer RetriBert SqueezeBert TokenizersBackend
+"""
+_PLAIN = frozenset(_OF_PLAIN.split())
+"""The classes that do what their files say."""
+
+A, B = 0, 1
+"""The texts in a template."""
+
+
+def name_of(config: Mapping[str, Any], model: Mapping[str, Any]) -> str | None:
+    """The class of a folder, without ``Tokenizer`` and ``Fast``; None if nothing names one.
+
+    Args:
+        config: ``tokenizer_config.json``, parsed.
+        model: ``config.json``, likewise, which counts if the first names no class.
+
+    Example:
+        >>> name_of({"tokenizer_class": "BartTokenizerFast"}, {"model_type": "mt5"}), name_of({}, {"model_type": "mt5"})
+        ('Bart', 'T5')
+    """
+    name = config.get("tokenizer_class") or model.get("tokenizer_class")
+    return (
+        str(name).removesuffix("Fast").removesuffix("Tokenizer")
+        if name
+        else _OF_MODELS.get(str(model.get("model_type")))
+    )
+
+
+def with_template(
+    spec: TokenizerSpec, single: Sequence[str | int], pair: Sequence[str | int], types: tuple[str, str] | None = None
+) -> TokenizerSpec:
+    """The tokenizer that adds tokens to one or two texts.
+
+    Args:
+        spec: The tokenizer, with the tokens among its added ones.
+        single: What one text becomes: names of tokens, and `A` for the text.
+        pair: What two texts become, with `A` and `B`.
+        types: A digit for each part of both: its type; None for 0 everywhere.
+
+    Raises:
+        FormatError: A token is missing.
+    """
+    ids = {token.content: token.id for token in spec.added_tokens}
+    names = dict.fromkeys(part for part in (*single, *pair) if isinstance(part, str))
+    check_tokens(names, ids)
+
+    def parts(template: Sequence[str | int], digits: str) -> list[dict[str, object]]:
+        return [
+            {"SpecialToken": {"id": part, "type_id": int(digit)}}
+            if isinstance(part, str)
+            else {"Sequence": {"id": "AB"[part], "type_id": int(digit)}}
+            for part, digit in zip(template, digits, strict=True)
+        ]
+
+    first, second = types or ("0" * len(single), "0" * len(pair))
+    special = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in names}
+    step = {"type": "TemplateProcessing", "single": parts(single, first), "pair": parts(pair, second)}
+    return spec.replace(post_processor=json.dumps({**step, "special_tokens": special}, ensure_ascii=False))
+
+
+def with_ends(spec: TokenizerSpec, cls: str, sep: str) -> TokenizerSpec:
+    """The tokenizer with BERT's template: `cls` in front and `sep` behind each of one or two texts.
+
+    Raises:
+        FormatError: A token is missing.
+    """
+    return with_template(spec, [cls, A, sep], [cls, A, sep, B, sep], ("000", "00011"))
+
+
+def check_tokens(names: Iterable[str], known: Mapping[str, int]) -> None:
+    """Raises FormatError if one of the tokens that a class adds to a text is missing."""
+    missing = next((name for name in names if name not in known), None)
+    if missing is not None:
+        raise refused(f"the vocabulary has no {missing}, which is to be added to each text")
+
+
+def warn_if_unknown(name: str | None) -> None:
+    """Warns of a class that is not known to add nothing to a text."""
+    if name is not None and name not in _PLAIN:
+        what = (
+            f"the class {name[:80]!r} of the folder is not known: what it adds to a text is missing, or ids of its own"
+        )
+        warnings.warn(what, TokenizerWarning, stacklevel=5)
+
+
+def refused(what: str) -> FormatError:
+    """The error for a class that does what is not done here."""
+    return FormatError(
+        f"not supported: {what}",
+        remedy="load its tokenizer.json, which transformers saves, or the file itself by its own name",
+    )
