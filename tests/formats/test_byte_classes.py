@@ -131,6 +131,30 @@ def test_words_end_with_a_part_of_their_last_token(tmp_path: Path) -> None:
         bp.load(pair(tmp_path, WORDS[1:], "Herbert", OF_WORDS))
 
 
+def test_the_settings_of_a_folder_change_the_normalizer_of_bert(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join([*BERT, "LOW", "caf\u00e9", "cafe"]) + "\n")
+    bp.load(tmp_path / "vocab.txt").save(tmp_path / "saved", "tokenizer.json")
+    (tmp_path / "saved" / "manifest.json").unlink()
+    cased = bp.load(tmp_path / "saved")
+    assert cased.encode("LOW caf\u00e9") == [8, 9]
+
+    def load(**config: Any) -> bp.Tokenizer:
+        (tmp_path / "saved" / "tokenizer_config.json").write_text(json.dumps(config))
+        return bp.load(tmp_path / "saved")
+
+    assert load(tokenizer_class="BertTokenizer", do_lower_case=True).encode("LOW caf\u00e9") == [5, 10]
+    assert load(tokenizer_class="BertTokenizer", strip_accents=True).encode("LOW caf\u00e9") == [8, 10]
+    assert load(tokenizer_class="BertTokenizer", strip_accents=None) == cased
+    # The general class does what the file says.
+    for general in ({}, {"tokenizer_class": "PreTrainedTokenizerFast"}):
+        assert load(**general, do_lower_case=True).encode("LOW") == [8]
+    (tmp_path / "saved" / "config.json").write_text('{"model_type": "distilbert"}')
+    assert load(do_lower_case=True).encode("LOW") == [5]
+    assert bp.load(tmp_path / "saved" / "tokenizer.json").encode("LOW") == [8]
+    with pytest.raises(bp.FormatError, match="do_lower_case is 'yes', not true or false"):
+        load(do_lower_case="yes")
+
+
 def test_vocab_txt_of_other_classes(tmp_path: Path) -> None:
     def load(name: str, tokens: list[str], **config: Any) -> bp.Tokenizer:
         (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")

@@ -25,6 +25,7 @@ _MODELS = {
     "Albert": "albert",
     "Bart": "bart",
     "Bartpho": "bartpho",
+    "Bert": "bert",
     "BertJapanese": "bert-japanese",
     "Bertweet": "bertweet",
     "BigBird": "big_bird",
@@ -37,6 +38,8 @@ _MODELS = {
     "CodeGen": "codegen",
     "Deberta": "deberta",
     "DebertaV2": "deberta-v2",
+    "DistilBert": "distilbert",
+    "Electra": "electra",
     "ErnieM": "ernie_m",
     "Esm": "esm",
     "FSMT": "fsmt",
@@ -89,9 +92,11 @@ _OF_MODELS = {model: name for name, models in _MODELS.items() for model in model
 
 _OF_PLAIN = """
 Bert BertGeneration CLIP ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra LayoutLM Lxmert
-MobileBert PreTrained Qwen2 Realm Reformer RetriBert SqueezeBert TokenizersBackend
+MobileBert Qwen2 Realm Reformer RetriBert SqueezeBert
 """
-_PLAIN = frozenset(_OF_PLAIN.split())
+GENERAL = frozenset(["PreTrained", "TokenizersBackend"])
+"""The classes that do what a ``tokenizer.json`` says, whatever it is."""
+_PLAIN = frozenset(_OF_PLAIN.split()) | GENERAL
 """The classes that do what their files say."""
 
 A, B = 0, 1

@@ -86,16 +86,7 @@ def _load(
         if saved is not None and detected.path.name in saved["files"]:
             spec = spec.replace(roles=manifest.roles(saved, detected.path.parent) or spec.roles)
         elif detected.format != "native" and _is_of_folder(path, detected):
-            from bytepair.formats import byte_classes, classes, configs, piece_classes  # noqa: PLC0415
-
-            folder = detected.path.parent
-            config = configs.table(folder, configs.CONFIG)
-            name = classes.name_of(config, configs.table(folder, configs.MODEL))
-            if detected.format == "sentencepiece":
-                spec = piece_classes.as_class(spec, detected.path, name, config)
-            spec = configs.apply(spec, folder, detected.format)
-            if detected.format == "vocab+merges" and special_tokens is None:
-                spec = byte_classes.as_class(spec, name, configs.table(folder, configs.SPECIAL) | config)
+            spec = _as_of_folder(spec, detected, with_special_tokens=special_tokens is None)
         if detected.format == "tiktoken" and split is None and special_tokens is None and not spec.added_tokens:
             _warn_of_special_tokens()
     except BytepairError as error:
@@ -104,6 +95,26 @@ def _load(
     # Models of characters have no alphabet of bytes that could be partial.
     if spec.is_byte_level and (partial_alphabet or _lacks_rare_bytes(spec)):
         return spec.replace(model=spec.packed._replace(partial_alphabet=True))
+    return spec
+
+
+def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_tokens: bool) -> TokenizerSpec:
+    """The tokenizer with what the files beside it say, and the class of `transformers` that they name."""
+    from bytepair.formats import byte_classes, classes, configs, piece_classes, vocab_txt  # noqa: PLC0415
+
+    folder = detected.path.parent
+    is_bert = detected.format == "tokenizer.json" and vocab_txt.has_normalizer(spec)
+    if detected.format not in {"sentencepiece", "vocab+merges"} and not is_bert:
+        return configs.apply(spec, folder, detected.format)
+    config = configs.table(folder, configs.CONFIG)
+    name = classes.name_of(config, configs.table(folder, configs.MODEL))
+    if is_bert:
+        spec = vocab_txt.with_settings(spec, name, config)
+    elif detected.format == "sentencepiece":
+        spec = piece_classes.as_class(spec, detected.path, name, config)
+    spec = configs.apply(spec, folder, detected.format)
+    if detected.format == "vocab+merges" and with_special_tokens:
+        return byte_classes.as_class(spec, name, configs.table(folder, configs.SPECIAL) | config)
     return spec
 
 

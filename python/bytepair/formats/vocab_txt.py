@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
-from bytepair.formats.classes import A, B, refused, warn_if_unknown, with_template
+from bytepair.formats.classes import GENERAL, A, B, refused, warn_if_unknown, with_template
 from bytepair.formats.text_files import lines
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
-from bytepair.model.steps import spell_step
+from bytepair.model.steps import parse_step, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,6 +152,26 @@ def _flag(config: Mapping[str, Any], key: str, *, default: bool | None) -> bool 
     if not isinstance(value, bool):
         raise FormatError(f"{key} is {value!r}, not true or false", pointer=f"/{key}")
     return value
+
+
+def has_normalizer(spec: TokenizerSpec) -> bool:
+    """Whether a text is normalized as BERT does, and in no other way."""
+    return len(spec.normalizers) == 1 and parse_step(spec.normalizers[0])["type"] == "BertNormalizer"
+
+
+def with_settings(spec: TokenizerSpec, name: str | None, config: Mapping[str, Any]) -> TokenizerSpec:
+    """A tokenizer that `has_normalizer`, with the settings of its folder if they are those of a class.
+
+    BERT's classes change the normalizer of a ``tokenizer.json`` by them, and the general one does not.
+
+    Raises:
+        FormatError: A setting is neither true nor false.
+    """
+    if name is None or name in GENERAL:
+        return spec
+    stated = {option: _flag(config, key, default=None) for key, option in _OPTIONS.items()}
+    step = parse_step(spec.normalizers[0]) | {option: flag for option, flag in stated.items() if flag is not None}
+    return spec.replace(normalizers=(spell_step(step),))
 
 
 def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
