@@ -16,7 +16,7 @@ from bytepair.formats.vocab_merges import pairs
 from bytepair.model.spec import AddedToken, TokenizerSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 _END = "<|endoftext|>"
 _ROBERTA = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>", "mask": "<mask>"}
@@ -104,12 +104,15 @@ def read_words(name: str | None, vocab: Mapping[str, Any], merges: bytes, config
     return hf_json.read(table).replace(roles=tuple(roles.items()))
 
 
-def as_class(spec: TokenizerSpec, name: str | None, config: Mapping[str, Any]) -> TokenizerSpec:
+def as_class(
+    spec: TokenizerSpec, name: str | None, vocab: Mapping[str, Any], config: Mapping[str, Any]
+) -> TokenizerSpec:
     """The tokenizer of ``vocab.json`` and ``merges.txt`` as a class has it; unchanged if that adds nothing.
 
     Args:
         spec: As the files have it.
         name: The class.
+        vocab: ``vocab.json``, parsed.
         config: ``tokenizer_config.json`` and ``special_tokens_map.json``, which may name tokens.
 
     Raises:
@@ -122,7 +125,9 @@ def as_class(spec: TokenizerSpec, name: str | None, config: Mapping[str, Any]) -
             warn_if_unknown(name)
         return spec
     roles = _named(config, _ROLES[name])
-    spec = _with_special_tokens(spec, roles, _PROMPT if name == "Whisper" else (), _stripping(config, roles))
+    wanted = dict.fromkeys((*roles.values(), *(_PROMPT if name == "Whisper" else ())))
+    found = {token: vocab[token] for token in wanted if token in vocab}
+    spec = _with_special_tokens(spec, roles, found, _stripping(config, roles))
     ids = {token.content: token.id for token in spec.added_tokens}
     if name in _FRAMED:
         check_tokens((roles["cls"], roles["sep"]), ids)
@@ -140,16 +145,13 @@ def as_class(spec: TokenizerSpec, name: str | None, config: Mapping[str, Any]) -
 
 
 def _with_special_tokens(
-    spec: TokenizerSpec, roles: Mapping[str, str], others: Sequence[str], stripping: str | None
+    spec: TokenizerSpec, roles: Mapping[str, str], found: Mapping[str, int], stripping: str | None
 ) -> TokenizerSpec:
-    """The tokenizer with the special tokens of its class that the vocabulary has."""
+    """The tokenizer with the special tokens of its class that were found in the vocabulary."""
     rows = [token._replace(lstrip=True) if token.content == stripping else token for token in spec.added_tokens]
-    missing = {*roles.values(), *others} - {token.content for token in rows}
-    if missing:
-        ids = dict(zip(spec.packed.columns.tokens(), spec.packed.columns.ids(), strict=True))
-        found = {token: ids[token.encode()] for token in missing if token.encode() in ids}
-        rows += [AddedToken(token, id, lstrip=token == stripping) for token, id in found.items()]
     known = {token.content for token in rows}
+    rows += [AddedToken(token, id, lstrip=token == stripping) for token, id in found.items() if token not in known]
+    known |= found.keys()
     return spec.replace(
         added_tokens=tuple(sorted(rows, key=lambda token: token.id)),
         roles=tuple((role, token) for role, token in roles.items() if token in known),

@@ -114,7 +114,7 @@ def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_token
         spec = piece_classes.as_class(spec, detected.path, name, config)
     spec = configs.apply(spec, folder, detected.format)
     if detected.format == "vocab+merges" and with_special_tokens:
-        return byte_classes.as_class(spec, name, configs.table(folder, configs.SPECIAL) | config)
+        return byte_classes.as_class(spec, name, detected.content, configs.table(folder, configs.SPECIAL) | config)
     return spec
 
 
