@@ -46,13 +46,15 @@ def read(vocab: Mapping[str, Any], merges: bytes, special_tokens: Mapping[str, i
 def pairs(merges: bytes) -> list[tuple[int, str]]:
     """The merges of ``merges.txt``, each with its line; FormatError if it is not UTF-8."""
     try:
-        lines = merges.decode().split("\n")
+        text = merges.decode()
     except UnicodeDecodeError as error:
         raise FormatError(f"merges.txt is not UTF-8: {error}", remedy="is it whole? fetch it again") from error
-    if lines and lines[0].startswith("#version"):
+    lines = text.split("\n")
+    if "\r" in text:
+        lines = [line.rstrip("\r") for line in lines]
+    if lines[0].startswith("#version"):
         lines[0] = ""
-    merged = (line.rstrip("\r") for line in lines)
-    return [(number, pair) for number, pair in enumerate(merged, 1) if pair]
+    return [(number, pair) for number, pair in enumerate(lines, 1) if pair]
 
 
 def has_some_word_ends(vocab: Container[str]) -> bool:

@@ -57,6 +57,8 @@ pub struct Unigram {
     pub(super) unk_score: f64,
     /// Whether the model is one of `sentencepiece`.
     pub(super) is_rounded: bool,
+    /// Whether no score is minus infinity.
+    finds_all: bool,
     /// Tokens of at most [`MOST_WALKED`] bytes.
     pub(super) trie: Trie,
     /// Longer ones, if there are any.
@@ -158,7 +160,7 @@ impl Unigram {
         };
         let finite = scores.iter().copied().filter(|score| score.is_finite());
         let unk_score = stated.unwrap_or_else(|| finite.fold(f64::INFINITY, f64::min) - PENALTY);
-        let is_rounded = stated.is_some();
+        let (is_rounded, finds_all) = (stated.is_some(), scores.iter().all(|score| score.is_finite()));
         let is_spelled = |&(_, index): &(&[u8], u32)| {
             scores[index as usize].is_finite()
                 && (!is_rounded
@@ -177,6 +179,7 @@ impl Unigram {
             scores,
             unk_score,
             is_rounded,
+            finds_all,
             trie,
             long: automaton,
             long_tokens,
@@ -371,8 +374,12 @@ impl Unigram {
 
     /// The token that unknown characters spell together.
     pub(super) fn spelled_together(&self, text: &str) -> Option<u32> {
-        let found = self.table.token_of_short(text);
-        found.filter(|&token| !self.is_rounded || self.scores[token as usize] == f64::NEG_INFINITY)
+        let is_never_found = |&token: &u32| self.scores[token as usize] == f64::NEG_INFINITY;
+        match (self.is_rounded, self.finds_all) {
+            (false, _) => self.table.token_of_short(text),
+            (true, false) => self.table.token_of_short(text).filter(is_never_found),
+            (true, true) => None,
+        }
     }
 
     /// A sum as the model keeps it.
