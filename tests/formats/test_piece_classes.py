@@ -177,6 +177,7 @@ def test_llama_puts_bos_in_front_unless_the_folder_does_not(tmp_path: Path) -> N
 @pytest.mark.parametrize("name", ["BigBird", "RemBert"])
 def test_a_text_has_the_ends_of_bert(tmp_path: Path, name: str) -> None:
     pieces = [*models.unigram_pieces(), ("[CLS]", 0.0, 3), ("[SEP]", 0.0, 3)]
+    assert dict(bp.load(folder(tmp_path, models.model(pieces, 1), f"{name}Tokenizer")).spec.roles)["sep"] == "[SEP]"
     tok = bp.load(folder(tmp_path, models.model(pieces, 1), f"{name}Tokenizer"))
     cls, sep = tok.token_id("[CLS]"), tok.token_id("[SEP]")
     assert tok("low")["input_ids"] == [cls, *tok.encode("low"), sep]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import bytepair as bp
+from bytepair.compat.transformers import AutoTokenizer
 from bytepair.model.models import Unigram
 from tests.formats import models
 
@@ -144,3 +145,12 @@ def test_a_vocabulary_alone_is_still_one_without_merges(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text(json.dumps(VOCABULARY))
     with pytest.raises(bp.ArtifactError, match=r"merges\.txt"):
         bp.load(tmp_path)
+
+
+def test_the_face_of_transformers_pads_with_the_token_of_the_class(tmp_path: Path) -> None:
+    marian(tmp_path, tokenizer_class="MarianTokenizer")
+    face = AutoTokenizer.from_pretrained(tmp_path)
+    rows = face(["low", "low low"], padding=True)["input_ids"]
+    pad = VOCABULARY["<pad>"]
+    assert rows[0] == [VOCABULARY["▁low"], 0, pad]
+    assert (face.pad_token, face.eos_token, face.unk_token) == ("<pad>", "</s>", "<unk>")

@@ -89,6 +89,8 @@ _MODELS = {
 }
 _OF_MODELS = {model: name for name, models in _MODELS.items() for model in models.split()}
 """The classes by ``model_type``, for folders that name none."""
+OF_MODELS = frozenset(_MODELS)
+"""The same classes."""
 
 _OF_PLAIN = """
 Bert BertGeneration CLIP ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra LayoutLM Lxmert

@@ -116,6 +116,8 @@ _SHIFTED = {
 # A folder of Pegasus can state other ones.
 _PEGASUS_SETTINGS = {"offset": 103, "mask_token": "<mask_2>", "mask_token_sent": "<mask_1>"}
 
+_BERT_ROLES = {"sep": "[SEP]", "cls": "[CLS]", "mask": "[MASK]"}
+
 # T5 without a number of its own has so many.
 _EXTRA_IDS = 100
 _MOST_EXTRA_IDS = 10_000
@@ -235,12 +237,15 @@ def _deberta(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
     if not {"[CLS]", "[SEP]"} <= known:
         raise refused("the .model has no [CLS] and [SEP], as those of DebertaV2Tokenizer have")
     added = () if "[MASK]" in known else (AddedToken("[MASK]", _size(spec)),)
-    masked = spec.replace(added_tokens=(*spec.added_tokens, *added))
+    roles = {**dict(spec.roles), "bos": "[CLS]", "eos": "[SEP]", **_BERT_ROLES}
+    masked = spec.replace(added_tokens=(*spec.added_tokens, *added), roles=tuple(roles.items()))
     return with_ends(masked, "[CLS]", "[SEP]")
 
 
 def _with_bert_ends(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
-    return with_ends(spec, "[CLS]", "[SEP]")
+    known = {token.content for token in spec.added_tokens}
+    roles = dict(spec.roles) | {role: token for role, token in _BERT_ROLES.items() if token in known}
+    return with_ends(spec.replace(roles=tuple(roles.items())), "[CLS]", "[SEP]")
 
 
 def _speech_t5(spec: TokenizerSpec, *_: object) -> TokenizerSpec:

@@ -13,6 +13,7 @@ from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
 from bytepair.errors import ArtifactError, BytepairError, FormatError
 from bytepair.formats import configs, detection, hf_json
+from bytepair.formats.classes import OF_MODELS, name_of
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
         FormatError: The class is for another kind of model.
         FormatError, ArtifactError, IntegrityError: As `Tokenizer.from_file`.
     """
-    engine, base, settings = _engine(path)
+    detected = detection.detect(path)
+    engine, base, settings = _engine(path, detected)
     if not files.is_folder(path):
         if stem is not None:
             settings |= _by_class(stem, engine, settings)
@@ -119,6 +121,14 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
         has_names = any(_is_name(key) for key in settings)
         stem = stem or _class_of(kind, model.get("model_type"), engine, guess=not has_names)
         settings |= _by_class(stem, engine, settings)
+        has_own = stem is not None and any(_is_name(key) for key in classes.known(stem))
+        if (
+            not has_own
+            and detected.format != "tokenizer.json"
+            and name_of({"tokenizer_class": kind}, model) in OF_MODELS
+        ):
+            named = {f"{role}_token": token for role, token in engine.spec.roles}
+            settings |= {key: token for key, token in named.items() if key not in settings}
     return Parts(engine, base, added, settings, stem, model)
 
 
@@ -126,9 +136,8 @@ def _is_name(key: str) -> bool:
     return key.endswith("_token")
 
 
-def _engine(path: Path) -> tuple[Tokenizer, int, dict[str, Any]]:
+def _engine(path: Path, detected: detection.Detected) -> tuple[Tokenizer, int, dict[str, Any]]:
     """The tokenizer of a file or folder, the size of its vocabulary, and the padding settings of its own file."""
-    detected = detection.detect(path)
     if detected.format != "tokenizer.json":
         with warnings.catch_warnings():
             # Named tokens without an id are added later.
