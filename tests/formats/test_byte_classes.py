@@ -41,6 +41,9 @@ def test_a_text_has_the_ends_of_roberta(tmp_path: Path, name: str) -> None:
     assert (tok.bos_token_id, tok.pad_token_id, tok.eos_token_id, tok.unk_token_id) == (0, 1, 2, 3)
     mask = {"content": "<mask>", "lstrip": False}
     assert len(bp.load(pair(tmp_path, ROBERTA, name, mask_token=mask)).encode("low <mask>", special="allow")) == 3
+    row = {"content": "<mask>", "lstrip": False, "special": True}
+    listed = bp.load(pair(tmp_path, ROBERTA, name, added_tokens_decoder={str(len(ROBERTA) - 1): row}))
+    assert len(listed.encode("low <mask>", special="allow")) == 3
     tok.save(tmp_path / "saved")
     assert bp.load(tmp_path / "saved")("low low")["input_ids"] == [0, low, space, 2]
 
@@ -72,6 +75,8 @@ def test_other_classes_add_other_tokens(tmp_path: Path) -> None:
     end = len(GPT2) - 1
     assert tok.encode("low<|endoftext|>", special="allow") == [tok.token_id("low"), end]
     assert (tok("low")["input_ids"], tok.eos_token_id) == ([tok.token_id("low")], end)
+    tok = bp.load(pair(tmp_path, [*GPT2, "<pad>"], "GPT2", pad_token="<pad>"))
+    assert (tok.pad_token, tok.eos_token) == ("<pad>", "<|endoftext|>")
     tok = bp.load(pair(tmp_path, GPT2, "GPT2", add_bos_token=True))
     assert tok("low")["input_ids"] == [end, tok.token_id("low")]
 

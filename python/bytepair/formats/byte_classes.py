@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json
 from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_template
-from bytepair.formats.configs import CONFIG, template, token_content
+from bytepair.formats.configs import CONFIG, named_tokens, template
 from bytepair.formats.vocab_merges import pairs
 from bytepair.model.spec import AddedToken, TokenizerSpec
 
@@ -48,7 +48,7 @@ _TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[
 }
 """What one text becomes, and two: roles, other tokens and texts; and the types of the parts."""
 
-# Words end with a token of their own, or are found by rules of a language, or more than text is given.
+# Their words are found by the rules of a language, or end with "@@" where they go on, or more than text is given.
 _REFUSED = {"BioGpt", "BlenderbotSmall", "CTRL", "FSMT", "Flaubert", "LayoutLMv3", "Luke", "MarkupLM", "XLM"}
 
 _WORD_END = "</w>"
@@ -84,7 +84,7 @@ def read_words(name: str | None, vocab: Mapping[str, Any], merges: bytes, config
             remedy=f"name its class in {CONFIG}: one of {', '.join(f'{known}Tokenizer' for known in _OF_WORDS)}",
         )
     words = _OF_WORDS[name]
-    roles = _named(config, words.roles)
+    roles = named_tokens(config, words.roles)
     added = sorted({(vocab[token], token) for token in roles.values() if token in vocab})
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     normalizer = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True}
@@ -124,7 +124,7 @@ def as_class(
         if name not in _OF_WORDS:
             warn_if_unknown(name)
         return spec
-    roles = _named(config, _ROLES[name])
+    roles = named_tokens(config, _ROLES[name])
     wanted = dict.fromkeys((*roles.values(), *(_PROMPT if name == "Whisper" else ())))
     found = {token: vocab[token] for token in wanted if token in vocab}
     spec = _with_special_tokens(spec, roles, found, _stripping(config, roles))
@@ -152,20 +152,16 @@ def _with_special_tokens(
     known = {token.content for token in rows}
     rows += [AddedToken(token, id, lstrip=token == stripping) for token, id in found.items() if token not in known]
     known |= found.keys()
-    return spec.replace(
-        added_tokens=tuple(sorted(rows, key=lambda token: token.id)),
-        roles=tuple((role, token) for role, token in roles.items() if token in known),
-    )
-
-
-def _named(config: Mapping[str, Any], usual: Mapping[str, str]) -> dict[str, str]:
-    return {role: token_content(config, f"{role}_token") or token for role, token in usual.items()}
+    named = dict(spec.roles) | {role: token for role, token in roles.items() if token in known}
+    by_id = sorted(rows, key=lambda token: token.id)
+    return spec.replace(added_tokens=tuple(by_id), roles=tuple(named.items()))
 
 
 def _stripping(config: Mapping[str, Any], roles: Mapping[str, str]) -> str | None:
     """The mask, which takes the space before it unless the folder says otherwise."""
-    found = config.get("mask_token")
-    return None if isinstance(found, dict) and found.get("lstrip") is False else roles.get("mask")
+    mask, listed = config.get("mask_token"), config.get("added_tokens_decoder") or {}
+    is_listed = any(row.get("content") == roles.get("mask") for row in listed.values())
+    return None if is_listed or (isinstance(mask, dict) and mask.get("lstrip") is False) else roles.get("mask")
 
 
 def _not_bytes(name: str) -> FormatError:

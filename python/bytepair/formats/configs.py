@@ -154,6 +154,19 @@ def token_content(config: Mapping[str, Any], name: str) -> str | None:
     return value or None
 
 
+def named_tokens(config: Mapping[str, Any], usual: Mapping[str, str]) -> dict[str, str]:
+    """The tokens of a configuration by their roles, or else the usual ones.
+
+    Raises:
+        FormatError: One is neither a string nor a table.
+
+    Example:
+        >>> named_tokens({"eos_token": {"content": "<end>"}}, {"eos": "</s>", "unk": "<unk>"})
+        {'eos': '<end>', 'unk': '<unk>'}
+    """
+    return {role: token_content(config, f"{role}_token") or token for role, token in usual.items()}
+
+
 def _templates(folder: Path, config: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     found = table(folder, TEMPLATE_JSON).get("chat_template", config.get("chat_template"))
     if files.exists(folder / TEMPLATE):

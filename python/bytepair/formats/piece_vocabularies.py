@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
-from bytepair.formats.configs import CONFIG, table, token_content
+from bytepair.formats.configs import CONFIG, named_tokens, table
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.models import Unigram
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -53,7 +53,7 @@ def marian(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Tokeni
     """
     is_target = path.name == TARGET and path.with_name(_TARGET_VOCABULARY).is_file()
     vocabulary = _vocabulary(path.parent, _TARGET_VOCABULARY if is_target else _VOCABULARY)
-    roles = _named(config, _ROLES)
+    roles = named_tokens(config, _ROLES)
     begin, end = _CODES
     codes = [token for token in vocabulary if token.startswith(begin) and token.endswith(end)]
     added = [AddedToken(token, vocabulary[token], special=False) for token in codes]
@@ -68,7 +68,7 @@ def m2m100(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> tuple[
     """
     vocabulary = _vocabulary(path.parent, _VOCABULARY)
     languages = _LANGUAGES[one_of(config, path, "language_codes", "m2m100", list(_LANGUAGES))].split()
-    roles = _named(config, {"bos": "<s>", **_ROLES, "sep": "</s>"})
+    roles = named_tokens(config, {"bos": "<s>", **_ROLES, "sep": "</s>"})
     added = [AddedToken(f"__{code}__", len(vocabulary) + place) for place, code in enumerate(languages)]
     return _numbered(spec, vocabulary, roles, added), f"__{one_of(config, path, 'src_lang', 'en', languages)}__"
 
@@ -124,11 +124,6 @@ def _vocabulary(folder: Path, name: str) -> dict[str, int]:
             what = f"{tokens[id]!r} and {token!r} have the same id, {id}"
             raise FormatError(what, file=str(folder / name), pointer=f"/{token}", remedy="fetch the file again")
     return found
-
-
-def _named(config: Mapping[str, Any], roles: Mapping[str, str]) -> dict[str, str]:
-    """The tokens of these roles, which a folder may name otherwise."""
-    return {role: token_content(config, f"{role}_token") or token for role, token in roles.items()}
 
 
 def one_of(config: Mapping[str, Any], path: Path, name: str, usual: str, known: Sequence[str]) -> str:
