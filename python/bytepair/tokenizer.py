@@ -90,11 +90,13 @@ class Tokenizer(CompiledTokenizer):
 
         Args:
             path: A native file, tokenizer.json, tekken.json, .tiktoken, vocab.json (merges.txt beside it) or
-                encoder.json (vocab.bpe), a model of sentencepiece, BERT's vocab.txt, codes of subword-nmt or fastBPE,
-                GGUF, RWKV's vocabulary; or a folder with one, where tokenizer_config.json and its like count as well.
+                encoder.json (vocab.bpe), a model of sentencepiece, Marian's source.spm (vocab.json beside it), BERT's
+                vocab.txt, codes of subword-nmt or fastBPE, GGUF, RWKV's vocabulary, CLIP's list of merges; or a folder
+                with one, where tokenizer_config.json and its like count as well, and the class that they name.
             split: For files that hold none: a name or pattern. A .tiktoken file needs it, unless it is a published one,
                 which its hash tells; the default of vocab.json is ``gpt2``.
-            special_tokens: For files that hold none (.tiktoken, vocab.json): the special tokens and their ids.
+            special_tokens: For files that hold none (.tiktoken, vocab.json): the special tokens and their ids. What a
+                class adds to vocab.json is left out then.
             partial_alphabet: Whether bytes that UTF-8 uses may have no token: text that needs them raises EncodeError.
             exact_scores: Whether the scores of a Unigram in a tokenizer.json are those of the file. `tokenizers` reads
                 some one off in the last place, which decides between ways of equal sums: its ids are the default.

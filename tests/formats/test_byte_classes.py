@@ -53,7 +53,7 @@ def test_the_kind_of_model_names_the_class(tmp_path: Path) -> None:
     tok = bp.load(tmp_path)
     low = tok.token_id("low")
     assert tok("low")["input_ids"] == [0, low, 2]
-    # What a call or a folder passes counts, and the file by its own name has nothing else.
+    # Tokens of a call or of a folder count, and the file by its own name has no others.
     assert bp.load(tmp_path, special_tokens={"<s>": 0})("low")["input_ids"] == [low]
     assert bp.load(tmp_path / "vocab.json")("low")["input_ids"] == [low]
     (tmp_path / "special_tokens_map.json").write_text('{"cls_token": "<pad>", "sep_token": {"content": "<unk>"}}')

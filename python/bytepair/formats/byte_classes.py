@@ -40,13 +40,13 @@ _FRAMED = {"Roberta", "Bart", "LED", "Longformer", "Mvp"}
 """Those that put tokens around a text as RoBERTa does."""
 
 _PROMPT = ("<|startoftranscript|>", "<|notimestamps|>")
-"""What Whisper puts in front of a text whose language and task are not named."""
+"""The prompt of Whisper without a language and a task."""
 _TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[str, str]]] = {
     "Blenderbot": ((A, "eos"), (A, B), ("00", "01")),
     "Deberta": (("cls", A, "sep"), ("cls", A, "sep", B, "sep"), ("000", "00011")),
     "Whisper": ((*_PROMPT, A, "eos"), (*_PROMPT, A, B, "eos"), ("0000", "00011")),
 }
-"""What one text becomes, and two: roles, other tokens and texts; and the types of the parts."""
+"""The templates for one text and for two, of roles, other tokens and texts; and the types of their parts."""
 
 # Their words are found by the rules of a language, or end with "@@" where they go on, or more than text is given.
 _REFUSED = {"BioGpt", "BlenderbotSmall", "CTRL", "FSMT", "Flaubert", "LayoutLMv3", "Luke", "MarkupLM", "XLM"}

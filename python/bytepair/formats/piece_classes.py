@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NUMBERS = {"Barthez", "ErnieM", "Nllb", "PLBart", "SeamlessM4T", "Speech2Text", "XLMProphetNet"}
 _TEXTS = {"Albert", "Bartpho", "BertJapanese", "Cpm", "FNet", "GPTSw3", "LayoutXLM", "MLuke", "Siglip", "XLNet"}
 
-# What a template has besides tokens and texts: the token of a language.
+# The place of a language in a template.
 _LANGUAGE = 2
 _Template: TypeAlias = "tuple[str | int, ...]"
 

@@ -96,7 +96,7 @@ def _numbered(
     numbered = Unigram(
         tokens=tuple(map(str.encode, ids)),
         ids=tuple(ids.values()),
-        # What the vocabulary has besides pieces is never found.
+        # Other tokens of the vocabulary are never found.
         scores=tuple([pieces.get(token, -math.inf) for token in ids]),
         unk_id=vocabulary[unk],
         unk_score=model.unk_score,

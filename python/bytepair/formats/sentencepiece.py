@@ -373,12 +373,8 @@ def write(spec: TokenizerSpec) -> bytes:
         (47, eos if eos != "</s>" else None),
         (48, pad if pad != "<pad>" else None),
     )
-    normal = protobuf.write(
-        (2, normalizer.precompiled_charsmap),
-        (3, normalizer.add_dummy_prefix),
-        (4, normalizer.remove_extra_whitespaces),
-        (5, normalizer.escape_whitespaces),
-    )
+    # Its settings are the fields from 2 on, in order.
+    normal = protobuf.write(*enumerate(normalizer, 2))
     return b"".join(written) + protobuf.write((2, settings), (3, normal))
 
 

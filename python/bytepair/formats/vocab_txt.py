@@ -29,12 +29,12 @@ _SPECIAL = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mas
 
 
 class _Class(NamedTuple):
-    """What a class has of its own."""
+    """The special tokens and the template of a class."""
 
     names: Mapping[str, str]
     """Its special tokens by their roles."""
     pair: tuple[str | int, ...]
-    """What two texts become: roles and texts."""
+    """The template for two texts, of roles and texts."""
     types: tuple[str, str]
     """The types of the parts of one text and of two."""
     strips: bool = False
