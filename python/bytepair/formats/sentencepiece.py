@@ -373,8 +373,8 @@ def write(spec: TokenizerSpec) -> bytes:
         (47, eos if eos != "</s>" else None),
         (48, pad if pad != "<pad>" else None),
     )
-    # Its settings are the fields from 2 on, in order.
-    normal = protobuf.write(*enumerate(normalizer, 2))
+    flags = (normalizer.add_dummy_prefix, normalizer.remove_extra_whitespaces, normalizer.escape_whitespaces)
+    normal = protobuf.write((2, normalizer.precompiled_charsmap), *enumerate(flags, 3))
     return b"".join(written) + protobuf.write((2, settings), (3, normal))
 
 
