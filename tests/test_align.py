@@ -255,6 +255,19 @@ def test_vocabularies_are_aligned_by_bytes(several: list[bp.Tokenizer]) -> None:
     assert found[ord(" ")].tolist() == []
 
 
+def test_a_template_may_add_the_last_tokens_of_a_vocabulary() -> None:
+    tok = bp.train_wordpiece({"low": 5, "lower": 2}, 19)
+    last = tok.with_added_tokens([bp.AddedToken("<last>", tok.vocab_size)])
+    step = {
+        "type": "BertProcessing",
+        "cls": ["<last>", tok.vocab_size],
+        "sep": ["<last>", tok.vocab_size],
+    }
+    framed = bp.Tokenizer(last.spec.replace(post_processor=json.dumps(step)))
+    found, expected = (bp.align_vocabularies(tok, other) for other in (framed, last))
+    assert [row.tolist() for row in found] == [row.tolist() for row in expected]
+
+
 def test_vocabularies_pair_special_tokens() -> None:
     a, b = (bp.train({"low": 5}, 260, special_tokens=["<e>", token]) for token in ("<s>", "</s>"))
     found = bp.align_vocabularies(a, b, pairs={"<s>": "</s>"})

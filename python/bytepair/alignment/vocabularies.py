@@ -92,9 +92,9 @@ def _parts(tokenizer: Tokenizer, tokens: list[bytes]) -> list[list[int]]:
     if spec.is_byte_level:
         encoder = tokenizer.encoder("heap")
         return [encoder.encode_piece(token) for token in tokens]
-    model = Tokenizer(
-        spec.replace(normalizers=(), prefix_space=False, split=(), pre_tokenizers=(), added_tokens=(), decoders=())
-    )
+    alone = spec.replace(normalizers=(), prefix_space=False, split=(), pre_tokenizers=(), added_tokens=(), decoders=())
+    # A template can add tokens that are left out here.
+    model = Tokenizer(alone.replace(post_processor=None))
     space = SPACE if spells_spaces(spec) else " "
     texts = [token.decode("utf-8", "replace").replace(" ", space) for token in tokens]
     ids, offsets = _core.encode_batch_flat(model, texts)
