@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from typing import TYPE_CHECKING
 
@@ -144,6 +145,13 @@ def test_a_score_is_that_of_the_token() -> None:
     spec = tok.spec.model
     assert isinstance(spec, Unigram)
     assert [source.vocabulary[id].score for id in source.ids] == [spec.scores[id] for id in source.ids]
+
+
+def test_a_token_that_is_never_found_has_no_score() -> None:
+    tokens, scores = (b"<unk>", b"a", "\u00e9".encode()), (0.0, -1.0, -math.inf)
+    tok = bp.Tokenizer(TokenizerSpec(Unigram(tokens, (0, 1, 2), scores, 0, unk_score=-20.0)))
+    source = picture({"a": tok}, "a\u00e9").sources[0]
+    assert {id: entry.score for id, entry in source.vocabulary.items()} == {1: -1.0, 2: None}
 
 
 def _cut(source: PictureTokens, length: int) -> list[tuple[object, ...]]:

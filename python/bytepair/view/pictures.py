@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class VocabularyEntry:
         rank: The priority of the merge that makes it; None if none does.
         special: Whether it is a special token.
         added: Whether it is an added token, special or not.
-        score: The score of a Unigram token, else None.
+        score: The score of a Unigram token; None for one that is never found, and for other models.
         made: The left and right id that merge to it; None if no merge makes it: a byte, an added token, a token that is
             taken whole.
         whole: Whether no merges make it, so that it occurs only as a whole piece.
@@ -281,9 +282,10 @@ def _vocabulary(tokenizer: Tokenizer, ids: Iterable[int]) -> dict[int, Vocabular
 
 
 def _scores(tokenizer: Tokenizer) -> dict[int, float]:
-    """Scores by id; empty for a model without."""
+    """Scores by id; none for a model without, nor for tokens that are never found."""
     columns = tokenizer.spec.packed.columns
-    return dict(zip(columns.ids(), columns.scores() or (), strict=True)) if columns.has_scores else {}
+    scored = zip(columns.ids(), columns.scores() or (), strict=True) if columns.has_scores else ()
+    return {id: score for id, score in scored if math.isfinite(score)}
 
 
 def _size(tokenizer: Tokenizer, entry: VocabularyEntry) -> int:
