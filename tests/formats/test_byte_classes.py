@@ -48,6 +48,21 @@ def test_a_text_has_the_ends_of_roberta(tmp_path: Path, name: str) -> None:
     assert bp.load(tmp_path / "saved")("low low")["input_ids"] == [0, low, space, 2]
 
 
+def test_the_folder_says_whether_a_space_is_put_in_front(tmp_path: Path) -> None:
+    bp.load(pair(tmp_path, ROBERTA, "Roberta")).save(tmp_path / "saved")
+    (tmp_path / "saved" / "manifest.json").unlink()
+    config = tmp_path / "saved" / "tokenizer_config.json"
+    # A space of the text stays where the one in front would be.
+    for space, start in ((True, 0), (False, 1)):
+        config.write_text(json.dumps({"tokenizer_class": "RobertaTokenizerFast", "add_prefix_space": space}))
+        tok = bp.load(tmp_path / "saved")
+        assert tok.encode("low") == [tok.token_id(" low" if space else "low")]
+        assert tok(" low", return_offsets_mapping=True)["offset_mapping"] == [(0, 0), (start, 4), (0, 0)]
+    config.write_text('{"tokenizer_class": "PreTrainedTokenizerFast", "add_prefix_space": true}')
+    with pytest.raises(bp.FormatError, match="add_prefix_space is False in the tokenizer and True"):
+        bp.load(tmp_path / "saved")
+
+
 def test_the_kind_of_model_names_the_class(tmp_path: Path) -> None:
     (pair(tmp_path, ROBERTA, None) / "config.json").write_text('{"model_type": "roberta"}')
     tok = bp.load(tmp_path)

@@ -33,6 +33,8 @@ MODEL = "config.json"
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 # Their own files hold the template, and transformers does not change it.
 _HOLDS_TEMPLATE = ("tokenizer.json", "native", "vocab.txt")
+# The classes for which their folder decides, whatever their tokenizer.json says.
+_PUTS_SPACES = frozenset(["Bart", "Blenderbot", "CodeGen", "Deberta", "GPT2", "LED", "Longformer", "Mvp", "Roberta"])
 # A larger length means that there is no limit.
 _NO_LIMIT = 1 << 62
 
@@ -315,8 +317,12 @@ def _with_stages(spec: TokenizerSpec, settings: Settings, format_name: str) -> T
     """The tokenizer with the prefix space and the template of the settings."""
     space = settings.add_prefix_space
     if space is not None and spec.is_byte_level and space != spec.prefix_space:
-        if format_name != "vocab+merges":
+        of_class = (settings.tokenizer_class or "").removesuffix("Fast").removesuffix("Tokenizer") in _PUTS_SPACES
+        if format_name != "vocab+merges" and not of_class:
             raise _conflict(f"add_prefix_space is {spec.prefix_space} in the tokenizer and {space} in {CONFIG}")
+        step = json.loads(spec.post_processor) if spec.post_processor else {}
+        if step.get("type") == "RobertaProcessing":
+            spec = spec.replace(post_processor=json.dumps({**step, "add_prefix_space": space}, ensure_ascii=False))
         spec = spec.replace(prefix_space=space)
     wanted = {"bos": settings.bos_token if settings.add_bos_token else None}
     wanted["eos"] = settings.eos_token if settings.add_eos_token else None
