@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import files
 from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.formats import classes
 from bytepair.formats.json_files import parse_json
 from bytepair.model.checks import MOST_IDS, ROLES
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -317,8 +318,8 @@ def _with_stages(spec: TokenizerSpec, settings: Settings, format_name: str) -> T
     """The tokenizer with the prefix space and the template of the settings."""
     space = settings.add_prefix_space
     if space is not None and spec.is_byte_level and space != spec.prefix_space:
-        of_class = (settings.tokenizer_class or "").removesuffix("Fast").removesuffix("Tokenizer") in _PUTS_SPACES
-        if format_name != "vocab+merges" and not of_class:
+        name = classes.name_of({"tokenizer_class": settings.tokenizer_class}, {})
+        if format_name != "vocab+merges" and name not in _PUTS_SPACES:
             raise _conflict(f"add_prefix_space is {spec.prefix_space} in the tokenizer and {space} in {CONFIG}")
         step = json.loads(spec.post_processor) if spec.post_processor else {}
         if step.get("type") == "RobertaProcessing":
@@ -329,9 +330,9 @@ def _with_stages(spec: TokenizerSpec, settings: Settings, format_name: str) -> T
     ids = {row.content: row.id for row in spec.added_tokens}
     if format_name in _HOLDS_TEMPLATE or spec.post_processor is not None or not any(wanted.values()):
         return spec
-    for name in wanted.values():
-        if name is not None and name not in ids:
-            raise FormatError(f"{name!r} is to be added to each text but has no id", remedy=f"see {CONFIG}")
+    for token in wanted.values():
+        if token is not None and token not in ids:
+            raise FormatError(f"{token!r} is to be added to each text but has no id", remedy=f"see {CONFIG}")
     return spec.replace(post_processor=template(wanted["bos"], wanted["eos"], ids))
 
 
