@@ -145,6 +145,11 @@ def test_words_end_with_a_part_of_their_last_token(tmp_path: Path) -> None:
         bp.FormatError, match=r"nothing says how words are found .*HerbertTokenizer, OpenAIGPTTokenizer"
     ):
         bp.load(pair(tmp_path, WORDS, "GPT2", OF_WORDS))
+    for option in ({"split": "gpt2"}, {"special_tokens": {"<s>": 0}}):
+        with pytest.raises(
+            bp.FormatError, match=r"have the stages of their class.*; leave split and special_tokens out"
+        ):
+            bp.load(tmp_path, **option)
     with pytest.raises(bp.FormatError, match="XLMTokenizer does more"):
         bp.load(pair(tmp_path, WORDS, "XLM", OF_WORDS))
     with pytest.raises(bp.FormatError, match="the vocabulary has no <s>"):

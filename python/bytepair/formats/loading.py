@@ -218,7 +218,13 @@ def _read_vocab_merges(
         return clip.read_pair(detected.content, merges, special_tokens)
     config = configs.table(place.parent, configs.CONFIG)
     name = classes.name_of(config, configs.table(place.parent, configs.MODEL))
-    if split is None and special_tokens is None and vocab_merges.has_some_word_ends(detected.content):
+    if vocab_merges.has_some_word_ends(detected.content):
+        if split is not None or special_tokens is not None:
+            raise FormatError(
+                "tokens that end with </w> are characters and not bytes, and have the stages of their class",
+                remedy="leave split and special_tokens out",
+                cli_remedy="leave --split and --special-token out",
+            )
         return byte_classes.read_words(name, detected.content, merges, config)
     if split is None and config.get("tokenizer_class") in _QWEN:
         spec = _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), "qwen2", special_tokens)
