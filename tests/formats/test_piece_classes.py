@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bytepair as bp
+from bytepair.compat.transformers import AutoTokenizer
 from bytepair.formats import piece_classes
 from tests.formats import models
 
@@ -107,6 +108,8 @@ def test_the_language_of_a_folder_counts(tmp_path: Path) -> None:
     other = bp.load(tmp_path)
     assert other("low")["input_ids"] == [tok.token_id("ro_RO"), *tok.encode("low"), 2]
     assert other.encode("lower") == [id + 1 for id in bp.load(tmp_path / "sentencepiece.bpe.model").encode("lower")]
+    # The face of transformers has its tokens too.
+    assert (AutoTokenizer.from_pretrained(tmp_path).pad_token, other.pad_token) == ("<pad>", "<pad>")
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "MBart50Tokenizer", "src_lang": "ro"}')
     with pytest.raises(bp.FormatError, match=r"src_lang is 'ro' .*; use one of ar_AR, ") as caught:
         bp.load(tmp_path)

@@ -22,7 +22,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "vocab.txt": ("vocab.txt", "tokenizer_config.json"),
     "codes": ("bpe.codes", "bpe.vocab"),
 }
-"""The formats that are written, and the names of their files. GGUF, RWKV's and CLIP's files are only read."""
+"""The formats that are written, and the names of their files. Files of GGUF, RWKV, CLIP and Marian are only read."""
 
 SUFFIXES = {".bytepair": "native", ".tiktoken": "tiktoken", ".model": "sentencepiece", ".codes": "codes"}
 """The format of a file whose name ends so."""

@@ -58,6 +58,8 @@ _MODELS = {
     "Luke": "luke",
     "M2M100": "m2m_100",
     "MBart": "mbart",
+    # A folder has to name it.
+    "MBart50": "",
     "MLuke": "mluke",
     "MPNet": "mpnet",
     "Marian": "marian",
@@ -87,10 +89,11 @@ _MODELS = {
     "XLMRoberta": "xlm-roberta xlm-roberta-xl xmod",
     "XLNet": "xlnet",
 }
+"""The classes with more than their files say, or refused, and the kinds of models, ``model_type``, that they are of."""
+NAMES = frozenset(_MODELS)
+"""The same classes."""
 _OF_MODELS = {model: name for name, models in _MODELS.items() for model in models.split()}
 """The classes by ``model_type``, for folders that name none."""
-OF_MODELS = frozenset(_MODELS)
-"""The same classes."""
 
 _OF_PLAIN = """
 Bert BertGeneration CLIP ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra LayoutLM Lxmert
@@ -139,21 +142,36 @@ def with_template(
         FormatError: A token is missing.
     """
     ids = {token.content: token.id for token in spec.added_tokens}
-    names = dict.fromkeys(part for part in (*single, *pair) if isinstance(part, str))
-    check_tokens(names, ids)
+    check_tokens((part for part in (*single, *pair) if isinstance(part, str)), ids)
+    return spec.replace(post_processor=template(single, pair, ids, types))
 
-    def parts(template: Sequence[str | int], digits: str) -> list[dict[str, object]]:
+
+def template(
+    single: Sequence[str | int],
+    pair: Sequence[str | int],
+    ids: Mapping[str, int],
+    types: tuple[str, str] | None = None,
+) -> str:
+    """The post-processor of a template, as JSON; arguments as for `with_template`, with the ids of its tokens.
+
+    Example:
+        >>> json.loads(template(["<s>", A], ["<s>", A, B], {"<s>": 1}))["single"]
+        [{'SpecialToken': {'id': '<s>', 'type_id': 0}}, {'Sequence': {'id': 'A', 'type_id': 0}}]
+    """
+
+    def parts(row: Sequence[str | int], digits: str) -> list[dict[str, object]]:
         return [
             {"SpecialToken": {"id": part, "type_id": int(digit)}}
             if isinstance(part, str)
             else {"Sequence": {"id": "AB"[part], "type_id": int(digit)}}
-            for part, digit in zip(template, digits, strict=True)
+            for part, digit in zip(row, digits, strict=True)
         ]
 
     first, second = types or ("0" * len(single), "0" * len(pair))
+    names = dict.fromkeys(part for part in (*single, *pair) if isinstance(part, str))
     special = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in names}
     step = {"type": "TemplateProcessing", "single": parts(single, first), "pair": parts(pair, second)}
-    return spec.replace(post_processor=json.dumps({**step, "special_tokens": special}, ensure_ascii=False))
+    return json.dumps({**step, "special_tokens": special}, ensure_ascii=False)
 
 
 def with_ends(spec: TokenizerSpec, cls: str, sep: str) -> TokenizerSpec:

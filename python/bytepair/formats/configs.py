@@ -343,14 +343,9 @@ def template(bos: str | None, eos: str | None, ids: Mapping[str, int]) -> str:
         >>> json.loads(template("<s>", None, {"<s>": 1}))["single"]
         [{'SpecialToken': {'id': '<s>', 'type_id': 0}}, {'Sequence': {'id': 'A', 'type_id': 0}}]
     """
-
-    def parts(text: str, row: int) -> list[dict[str, Any]]:
-        begin, end = ([{"SpecialToken": {"id": name, "type_id": row}}] if name else [] for name in (bos, eos))
-        return [*begin, {"Sequence": {"id": text, "type_id": row}}, *end]
-
-    special = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in (bos, eos) if name}
-    step = {"type": "TemplateProcessing", "single": parts("A", 0), "pair": parts("A", 0) + parts("B", 1)}
-    return json.dumps({**step, "special_tokens": special}, ensure_ascii=False)
+    first, second = ([name for name in (bos, text, eos) if name not in {None, ""}] for text in (classes.A, classes.B))
+    types = "0" * len(first), "0" * len(first) + "1" * len(second)
+    return classes.template(first, first + second, ids, types)
 
 
 def _wrong(name: str, value: object) -> FormatError:

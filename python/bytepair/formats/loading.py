@@ -25,10 +25,6 @@ NAME_STAGES = f"pass those of its model: split, a pattern or one of {_NAMES}, an
 NAME_STAGES_CLI = f"pass those of its model: --split PATTERN, or one of {_NAMES}, and --special-token TEXT=ID"
 
 
-_QWEN = ("Qwen2Tokenizer", "Qwen2TokenizerFast")
-"""Classes of ``transformers`` with these two files and another pattern than GPT-2's."""
-
-
 def load(
     path: Path,
     *,
@@ -120,13 +116,11 @@ def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_token
 
 def _is_of_folder(path: Path, detected: Detected) -> bool:
     """Whether the files beside a tokenizer count: a folder was named, or a file that is nothing without them."""
-    if files.is_folder(path):
-        return True
-    if detected.format != "sentencepiece":
-        return False
+    if files.is_folder(path) or path.suffix != ".spm":
+        return files.is_folder(path)
     from bytepair.formats import piece_vocabularies  # noqa: PLC0415
 
-    return piece_vocabularies.is_marian(path)
+    return detected.format == "sentencepiece" and piece_vocabularies.is_marian(path)
 
 
 def _warn_of_special_tokens() -> None:
@@ -226,7 +220,8 @@ def _read_vocab_merges(
                 cli_remedy="leave --split and --special-token out",
             )
         return byte_classes.read_words(name, detected.content, merges, config)
-    if split is None and config.get("tokenizer_class") in _QWEN:
+    # Its pattern is not GPT-2's.
+    if split is None and name == "Qwen2":
         spec = _complete(vocab_merges.read(detected.content, merges, special_tokens or {}), "qwen2", special_tokens)
         return spec.replace(normalizers=("NFC",))
     spec = vocab_merges.read(detected.content, merges, special_tokens or {})

@@ -168,8 +168,9 @@ def _shifted(spec: TokenizerSpec, path: Path, name: str, config: Mapping[str, An
         raise refused(f"the .model does not begin with {begins}, as those of {name}Tokenizer do")
     if name == "Pegasus":
         for setting, usual in _PEGASUS_SETTINGS.items():
-            value = token_content(config, setting) if setting in config and setting != "offset" else config.get(setting)
-            if setting in config and value != usual:
+            value = config.get(setting, usual)
+            value = value.get("content") if isinstance(value, dict) else value
+            if value != usual:
                 raise refused(f"{setting} of PegasusTokenizer is {str(value)[:80]!r}, not {usual!r}")
     moved, size = numbers.moved, _size(spec) + numbers.shift
 

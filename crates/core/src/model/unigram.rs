@@ -18,6 +18,8 @@
 //! they end, by an automaton: a piece is not read again for each place at which a long token may begin. Where scores are
 //! below -1,000, the offsets of a rounded sum are applied to each long way one by one.
 //!
+//! The file is long because encoding and sampling find the same tokens, and put them out by the same rules.
+//!
 //! Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple Subword
 //! Candidates", 2018, for the model and for sampling.
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bytepair.formats.classes import name_of
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -133,7 +135,7 @@ def stem_of(name: str | None, model: str | None = None) -> str | None:
         return None
     if name is None:
         return _BY_MODEL.get(model or "")
-    stem = name.removesuffix("Fast").removesuffix("Tokenizer")
+    stem = name_of({"tokenizer_class": name}, {}) or ""
     stem = ALIASES.get(stem, stem)
     return stem if stem in {*_NAMES, *_LEFT, *_TYPED, *_TYPED_LAST} else None
 

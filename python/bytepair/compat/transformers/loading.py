@@ -13,7 +13,7 @@ from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
 from bytepair.errors import ArtifactError, BytepairError, FormatError
 from bytepair.formats import configs, detection, hf_json
-from bytepair.formats.classes import OF_MODELS, name_of
+from bytepair.formats.classes import NAMES, name_of
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -122,11 +122,7 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
         stem = stem or _class_of(kind, model.get("model_type"), engine, guess=not has_names)
         settings |= _by_class(stem, engine, settings)
         has_own = stem is not None and any(_is_name(key) for key in classes.known(stem))
-        if (
-            not has_own
-            and detected.format != "tokenizer.json"
-            and name_of({"tokenizer_class": kind}, model) in OF_MODELS
-        ):
+        if not has_own and detected.format != "tokenizer.json" and name_of({"tokenizer_class": kind}, model) in NAMES:
             named = {f"{role}_token": token for role, token in engine.spec.roles}
             settings |= {key: token for key, token in named.items() if key not in settings}
     return Parts(engine, base, added, settings, stem, model)
