@@ -128,7 +128,82 @@ def test_pegasus_has_its_tokens_in_front(tmp_path: Path) -> None:
             bp.load(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["Barthez", "Nllb", "Albert", "XLNet", "Siglip", "FNet"])
+def test_barthez_has_its_numbers_in_the_file(tmp_path: Path) -> None:
+    begins = [("<s>", 0.0, 3), ("<pad>", 0.0, 3), ("</s>", 0.0, 3), ("<unk>", 0.0, 2)]
+    pieces = [*begins, *models.unigram_pieces()[3:], ("<mask>", 0.0, 3)]
+    tok = bp.load(folder(tmp_path, models.model(pieces, 1), "BarthezTokenizer"))
+    low = bp.load(tmp_path / "sentencepiece.bpe.model").encode("low")
+    assert tok("low", "low")["input_ids"] == [0, *low, 2, 2, *low, 2]
+    assert tok.encode("low <mask>", special="allow") == [*low, len(pieces) - 1]
+    assert dict(tok.spec.roles) == {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>"} | {
+        "pad": "<pad>",
+        "cls": "<s>",
+        "mask": "<mask>",
+    }
+    with pytest.raises(bp.FormatError, match="does not begin with <s>, <pad>, </s>, <unk>, or has no <mask>"):
+        bp.load(folder(tmp_path, models.model(pieces[:-1], 1), "BarthezTokenizer"))
+
+
+def test_plbart_has_languages_of_programs(tmp_path: Path) -> None:
+    size, place = len(models.unigram_pieces()), tmp_path / "tokenizer_config.json"
+    for config, behind, mask in (
+        ({}, [2], 4),
+        ({"src_lang": "python"}, [2, size + 2], 4),
+        ({"src_lang": "__java__"}, [2, size + 1], 4),
+        ({"language_codes": "multi"}, [2, size + 3], 8),
+        ({"language_codes": "multi", "src_lang": "go"}, [2, size + 7], 8),
+    ):
+        folder(tmp_path, models.model(models.unigram_pieces(), 1), None)
+        place.write_text(json.dumps({"tokenizer_class": "PLBartTokenizer", **config}))
+        tok = bp.load(tmp_path)
+        assert tok("low")["input_ids"] == [*tok.encode("low"), *behind]
+        assert tok.token_id("<mask>") == size + mask
+    place.write_text('{"tokenizer_class": "PLBartTokenizer", "src_lang": "go"}')
+    with pytest.raises(bp.FormatError, match=r"src_lang is '__go__' .*; use one of __java__, __python__, __en_XX__"):
+        bp.load(tmp_path)
+
+
+def test_nllb_has_the_languages_that_its_folder_lists(tmp_path: Path) -> None:
+    size = len(models.unigram_pieces())
+    folder(tmp_path, models.model(models.unigram_pieces(), 1), "NllbTokenizer")
+    with pytest.raises(bp.FormatError, match="does not list the tokens of its languages"):
+        bp.load(tmp_path)
+    listed = {"eng_Latn": size + 1, "deu_Latn": size + 2, "<mask>": size + 3}
+    (tmp_path / "added_tokens.json").write_text(json.dumps(listed))
+    for config, before, behind in (
+        ({}, [size + 1], [2]),
+        ({"src_lang": "deu_Latn"}, [size + 2], [2]),
+        ({"legacy_behaviour": True}, [], [2, size + 1]),
+    ):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "NllbTokenizer", **config}))
+        tok = bp.load(tmp_path)
+        low = tok.encode("low")
+        assert low == [id + 1 for id in bp.load(tmp_path / "sentencepiece.bpe.model").encode("low")]
+        assert tok("low")["input_ids"] == [*before, *low, *behind]
+        assert {token: tok.token_id(token) for token in listed} == listed
+        assert tok.encode("low deu_Latn<mask>", special="allow") == [*low, size + 2, size + 3]
+
+
+@pytest.mark.parametrize("form", ["added_tokens.json", "tokenizer_config.json"])
+def test_added_tokens_are_found_before_sentencepiece(tmp_path: Path, form: str) -> None:
+    folder(tmp_path, models.model(models.unigram_pieces(), 1), "T5Tokenizer")
+    plain = bp.load(tmp_path)
+    row = {"content": "<new>", **dict.fromkeys(("lstrip", "rstrip", "single_word", "special"), False)}
+    config = {"added_tokens_decoder": {len(plain): {**row, "normalized": True}}}
+    files = {"added_tokens.json": {"<new>": len(plain)}, "tokenizer_config.json": config}
+    (tmp_path / form).write_text(json.dumps(files[form]))
+    tok, face = bp.load(tmp_path), AutoTokenizer.from_pretrained(tmp_path)
+    added = AutoTokenizer.from_pretrained(tmp_path / "sentencepiece.bpe.model")
+    for text in ("low<new>er", "low <new> er", "<new>", " <new><new>lo"):
+        expected = [id for part in text.split("<new>") for id in [*plain.encode(part), len(plain)]][:-1]
+        assert tok.encode(text) == expected
+        assert face(text, add_special_tokens=False)["input_ids"] == expected
+    # Whoever adds one later has it found there as well.
+    assert added.add_tokens(["<new>"]) == 1
+    assert added.tokenize("low<new>lo") == ["▁low", "<new>", "▁lo"]
+
+
+@pytest.mark.parametrize("name", ["ErnieM", "SeamlessM4T", "Siglip", "Bartpho"])
 def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
     data = models.model(models.unigram_pieces(), 1)
     with pytest.raises(bp.FormatError, match=f"{name}Tokenizer (numbers|changes)") as caught:

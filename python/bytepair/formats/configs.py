@@ -20,6 +20,7 @@ from bytepair.formats import classes
 from bytepair.formats.json_files import parse_json
 from bytepair.model.checks import MOST_IDS, ROLES
 from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.steps import keeps_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -232,7 +233,8 @@ def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
         ArtifactError: One of them cannot be read.
     """
     settings = read(folder)
-    listed = _listed(folder)
+    is_kept = keeps_tokens(spec.normalizers)
+    listed = [(row._replace(normalized=row.normalized and is_kept), of) for row, of in listed_tokens(folder)]
     by_content = {row.content: row for row in spec.added_tokens}
     by_id = {row.id: row for row in spec.added_tokens}
     rows = dict(by_id)
@@ -278,8 +280,12 @@ def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
     return _with_stages(spec.replace(added_tokens=added, roles=roles), settings, format_name)
 
 
-def _listed(folder: Path) -> list[tuple[AddedToken, str]]:
-    """The added tokens of the files, each with the name of its file."""
+def listed_tokens(folder: Path) -> list[tuple[AddedToken, str]]:
+    """The added tokens that the files of a folder list, each with the name of its file.
+
+    Raises:
+        FormatError: One of them is no token; ``pointer`` locates it. Or two files give one token two ids.
+    """
     found: list[tuple[AddedToken, str]] = []
     decoder = table(folder, CONFIG).get("added_tokens_decoder") or {}
     if not isinstance(decoder, dict):

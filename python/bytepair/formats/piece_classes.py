@@ -8,13 +8,14 @@ Source: ``tokenization_xlm_roberta.py`` and its like in ``transformers`` 4.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bytepair.errors import FormatError
-from bytepair.formats import piece_vocabularies
+from bytepair.formats import piece_texts, piece_vocabularies
 from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_ends, with_template
-from bytepair.formats.configs import template, token_content
+from bytepair.formats.configs import listed_tokens, template, token_content
 from bytepair.model.models import BytePair, Unigram
 from bytepair.model.spec import AddedToken
 
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from bytepair.model.spec import TokenizerSpec
 
 # Classes that number pieces in ways of their own, and those that change a text before the pieces are looked for.
-_NUMBERS = {"Barthez", "ErnieM", "Nllb", "PLBart", "SeamlessM4T", "Speech2Text", "XLMProphetNet"}
-_TEXTS = {"Albert", "Bartpho", "BertJapanese", "Cpm", "FNet", "GPTSw3", "LayoutXLM", "MLuke", "Siglip", "XLNet"}
+_NUMBERS = {"ErnieM", "SeamlessM4T", "Speech2Text", "XLMProphetNet"}
+_TEXTS = {"Bartpho", "BertJapanese", "Cpm", "LayoutXLM", "MLuke", "Siglip"}
 
 # The place of a language in a template.
 _LANGUAGE = 2
@@ -50,6 +51,8 @@ class _Numbers(NamedTuple):
     roles: Mapping[str, str]
     languages: tuple[str, ...] = ()
     """Those of `more` that are languages: a folder chooses one as ``src_lang``."""
+    language: str | None = "en_XX"
+    """The one of a folder that chooses none; None for no language in the template."""
 
 
 _BEGINS = ("<unk>", "<s>", "</s>")
@@ -66,7 +69,7 @@ _OF_MBART50 = (
     "sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI"
 )
 _MBART, _MBART50 = (tuple(codes.split()) for codes in (_OF_MBART, _OF_MBART50))
-_USUAL_LANGUAGE = "en_XX"
+_PLBART = tuple(f"__{code}__" for code in ("java", "python", "en_XX", "javascript", "php", "ruby", "go"))
 _ROLES = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>", "mask": "<mask>"}
 _BERT = (("<s>", A, "</s>"), ("<s>", A, "</s>", "</s>", B, "</s>"))
 _SHIFTED = {
@@ -113,6 +116,16 @@ _SHIFTED = {
 }
 """The classes that number pieces by adding to their places."""
 
+_MULTI = _SHIFTED["MBart"]._replace(more=(*_PLBART, "<mask>"), languages=_PLBART, language="__en_XX__")
+_BASE = _MULTI._replace(more=(*_PLBART[:3], "<mask>"), languages=_PLBART[:3], language=None)
+_OF_PLBART = {"base": _BASE, "multi": _MULTI}
+"""What PLBart has by its ``language_codes``."""
+
+# The folder of NLLB lists the tokens of its languages.
+_NLLB = _SHIFTED["MBart50"]._replace(more=(), language="eng_Latn")
+_NLLB_LEGACY = _SHIFTED["MBart"]._replace(more=(), language="eng_Latn")
+_NLLB_CODE = re.compile("[a-z]{3}_[A-Z][a-z]{3}")
+
 # A folder of Pegasus can state other ones.
 _PEGASUS_SETTINGS = {"offset": 103, "mask_token": "<mask_2>", "mask_token_sent": "<mask_1>"}
 
@@ -141,8 +154,10 @@ def as_class(spec: TokenizerSpec, path: Path, name: str | None, config: Mapping[
         raise refused(f"{name}Tokenizer numbers the pieces of its .model in another way")
     if name in _TEXTS:
         raise refused(f"{name}Tokenizer changes a text before its .model does")
+    if name in piece_texts.NAMES:
+        return piece_texts.as_class(spec, path, name, config)
     if name in _SHIFTED:
-        return _shifted(spec, path, name, config)
+        return _shifted(spec, path, name, _SHIFTED[name], config)
     if name not in _BUILDERS:
         warn_if_unknown(name)
         return spec
@@ -159,8 +174,7 @@ def _with_bos(spec: TokenizerSpec, _: Path, config: Mapping[str, Any]) -> Tokeni
     return spec.replace(post_processor=template(bos, eos, ids)) if bos or eos else spec
 
 
-def _shifted(spec: TokenizerSpec, path: Path, name: str, config: Mapping[str, Any]) -> TokenizerSpec:
-    numbers = _SHIFTED[name]
+def _shifted(spec: TokenizerSpec, path: Path, name: str, numbers: _Numbers, config: Mapping[str, Any]) -> TokenizerSpec:
     contents = {token.id: token.content for token in spec.added_tokens}
     contents |= {id: token.decode() for id, token in zip(spec.model.ids, spec.model.tokens, strict=True)}
     if tuple(contents.get(id) for id in range(len(numbers.begins))) != numbers.begins:
@@ -186,11 +200,38 @@ def _shifted(spec: TokenizerSpec, path: Path, name: str, config: Mapping[str, An
         added_tokens=tuple(sorted(added, key=lambda token: token.id)),
         roles=tuple(numbers.roles.items()),
     )
-    single, pair = [*numbers.single], [*numbers.pair]
-    if numbers.languages:
-        language = piece_vocabularies.one_of(config, path, "src_lang", _USUAL_LANGUAGE, numbers.languages)
-        single, pair = ([language if part == _LANGUAGE else part for part in row] for row in (single, pair))
+    language = numbers.language
+    if numbers.languages and (language or config.get("src_lang")):
+        language = piece_vocabularies.one_of(config, path, "src_lang", language or "", numbers.languages)
+    rows = ([language if part == _LANGUAGE else part for part in row] for row in (numbers.single, numbers.pair))
+    single, pair = ([part for part in row if part is not None] for row in rows)
     return with_template(numbered, single, pair)
+
+
+def _plbart(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    codes = piece_vocabularies.one_of(config, path, "language_codes", "base", list(_OF_PLBART))
+    source = f"__{config.get('src_lang')}__"
+    named = {**config, "src_lang": source} if source in _PLBART else config
+    return _shifted(spec, path, "PLBart", _OF_PLBART[codes], named)
+
+
+def _nllb(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    numbers = _NLLB_LEGACY if config.get("legacy_behaviour") else _NLLB
+    ids = {row.content: row.id for row, _ in listed_tokens(path.parent) if _NLLB_CODE.fullmatch(row.content)}
+    if not ids:
+        raise refused("the folder of NllbTokenizer does not list the tokens of its languages")
+    # They are shifted with the pieces.
+    languages = tuple(AddedToken(content, id - numbers.shift) for content, id in ids.items())
+    listed = spec.replace(added_tokens=(*spec.added_tokens, *languages))
+    return _shifted(listed, path, "Nllb", numbers._replace(languages=tuple(ids)), config)
+
+
+def _barthez(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
+    ids = {token.content: token.id for token in spec.added_tokens}
+    if [ids.get(token) for token in _FAIRSEQ] != list(_FAIRSEQ.values()) or "<mask>" not in ids:
+        raise refused(f"the .model does not begin with {', '.join(_FAIRSEQ)}, or has no <mask>, as that of Barthez")
+    added = tuple(token._replace(lstrip=token.content == "<mask>") for token in spec.added_tokens)
+    return with_template(spec.replace(added_tokens=added, roles=tuple(_ROLES.items())), *_BERT)
 
 
 def _numbered(model: Model, number: Callable[[int], int]) -> Model:
@@ -257,9 +298,13 @@ _BUILDERS: dict[str | None, Callable[[TokenizerSpec, Path, Mapping[str, Any]], T
     **dict.fromkeys(("Llama", "CodeLlama", "Gemma"), _with_bos),
     **dict.fromkeys(("BigBird", "RemBert"), _with_bert_ends),
     **dict.fromkeys(("T5", "MT5"), _t5),
+    "Barthez": _barthez,
     "DebertaV2": _deberta,
+    "GPTSw3": piece_texts.gpt_sw3,
     "M2M100": _m2m100,
     "Marian": _marian,
+    "Nllb": _nllb,
+    "PLBart": _plbart,
     "SpeechT5": _speech_t5,
 }
 """The other classes that add to a text, or number its pieces."""

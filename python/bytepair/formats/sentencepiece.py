@@ -30,7 +30,7 @@ from bytepair.model.steps import parse_step, spell_step
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 _UNIGRAM, _BPE, _WORD, _CHAR = range(1, 5)
-_PENALTY = 10.0
+UNKNOWN_PENALTY = 10.0
 """How much less an unknown character scores than the lowest piece."""
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _STEP = "SentencePiece"
@@ -187,7 +187,7 @@ def build(pieces: Pieces | list[Piece], normalizer: Normalizer, trainer: Trainer
     if unigram:
         columns = packed.scored(kinds)
         options = model_options(
-            Unigram((), (), (), unk, trainer.byte_fallback, _single(packed.lowest() - _PENALTY)),
+            Unigram((), (), (), unk, trainer.byte_fallback, in_32_bits(packed.lowest() - UNKNOWN_PENALTY)),
         )
     else:
         columns = _merged(packed, kinds, has_merges=is_bpe)
@@ -202,7 +202,7 @@ def build(pieces: Pieces | list[Piece], normalizer: Normalizer, trainer: Trainer
     )
 
 
-def _single(number: float) -> float:
+def in_32_bits(number: float) -> float:
     """A number rounded to 32 bits."""
     return float(struct.unpack("<f", struct.pack("<f", number))[0])
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
+from bytepair.formats import esm
 from bytepair.formats.classes import GENERAL, A, B, refused, warn_if_unknown, with_template
 from bytepair.formats.text_files import lines
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
-from bytepair.model.steps import parse_step, spell_step
+from bytepair.model.steps import has_type, parse_step, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,20 +51,18 @@ _CLASSES = {
     "MPNet": _Class(_BOTH | _MPNET, ("cls", A, "sep", "sep", B, "sep"), ("000", "000011"), strips=True),
     "Funnel": _Class(_BOTH | _FUNNEL, _BERT.pair, ("200", "20011")),
 }
-_REFUSED = {"BertJapanese", "Bertweet", "Esm", "Phobert", "RoCBert", "RoFormer", "Splinter", "Tapas"}
+_REFUSED = {"BertJapanese", "Bertweet", "Phobert", "RoCBert", "RoFormer", "Splinter", "Tapas"}
 
 _PRE_TOKENIZERS = ("BertPreTokenizer",)
 _DECODERS = (spell_step({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
-_NORMALIZER = ("BertNormalizer", '{"type": "BertNormalizer"')
-"""The beginnings of a step that normalizes as BERT does."""
 _OPTIONS = {"do_lower_case": "lowercase", "strip_accents": "strip_accents"}
 _OPTIONS |= {"tokenize_chinese_chars": "handle_chinese_chars"}
 
 
 def looks_like(data: bytes) -> bool:
-    """Whether it is text with ``[UNK]`` as a line, or with Funnel's ``<unk>`` and tokens that continue a word."""
+    """Whether it is text with ``[UNK]`` as a line, or Funnel's ``<unk>`` and tokens that continue a word, or ESM's."""
     begin = b"\n" + data[: 1 << 20]
-    return b"\n[UNK]" in begin or (b"\n<unk>\n" in begin and b"\n##" in begin)
+    return b"\n[UNK]" in begin or (b"\n<unk>\n" in begin and b"\n##" in begin) or esm.looks_like(data)
 
 
 def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None = None) -> TokenizerSpec:
@@ -85,6 +84,8 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     config = config or {}
     if name in _REFUSED:
         raise refused(f"{name}Tokenizer finds words in another way than BERT, or adds more to a text")
+    if name == "Esm" or (name is None and esm.looks_like(data)):
+        return esm.read(_tokens(data), config)
     if name not in _CLASSES:
         warn_if_unknown(name)
     of_class = _CLASSES.get(str(name), _BERT)
@@ -158,8 +159,7 @@ def _flag(config: Mapping[str, Any], key: str, *, default: bool | None) -> bool 
 
 def has_normalizer(spec: TokenizerSpec) -> bool:
     """Whether a text is normalized as BERT does, and in no other way."""
-    # Other steps can be long: they are not parsed.
-    return len(spec.normalizers) == 1 and spec.normalizers[0].startswith(_NORMALIZER)
+    return len(spec.normalizers) == 1 and has_type(spec.normalizers[0], "BertNormalizer")
 
 
 def with_settings(spec: TokenizerSpec, name: str | None, config: Mapping[str, Any]) -> TokenizerSpec:

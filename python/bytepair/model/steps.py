@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 def spell_step(step: Mapping[str, Any]) -> str:
@@ -19,6 +19,29 @@ def spell_step(step: Mapping[str, Any]) -> str:
     if step.keys() == {"type"}:
         return str(step["type"])
     return json.dumps({"type": step["type"], **dict(sorted(step.items()))}, ensure_ascii=False)
+
+
+def has_type(step: str, name: str) -> bool:
+    """Whether a canonical spelling is of the type; the options, which can be long, are not parsed.
+
+    Example:
+        >>> has_type("NFC", "NFC"), has_type(spell_step({"type": "Digits", "individual_digits": True}), "Dig")
+        (True, False)
+    """
+    return step == name or step.startswith(f'{{"type": "{name}"')
+
+
+def keeps_tokens(normalizers: Iterable[str]) -> bool:
+    """Whether added tokens can be found in a normalized text.
+
+    They cannot behind the normalizer of `sentencepiece`: it removes spaces, adds one and spells them in another way.
+    The classes of ``transformers`` look for added tokens before it.
+
+    Example:
+        >>> keeps_tokens(["NFC"]), keeps_tokens([spell_step({"type": "SentencePiece", "add_dummy_prefix": True})])
+        (True, False)
+    """
+    return not any(has_type(step, "SentencePiece") for step in normalizers)
 
 
 def parse_step(step: str) -> dict[str, Any]:

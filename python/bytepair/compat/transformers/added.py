@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.errors import FormatError
 from bytepair.model import spec
+from bytepair.model.steps import keeps_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -91,10 +92,11 @@ def with_tokens(
     """
     rows = {row.content: row for row in tok.spec.added_tokens}
     free = max(size, tok.vocab_size)
-    changed = 0
+    changed, is_kept = 0, keeps_tokens(tok.spec.normalizers)
     for token in tokens:
         known = rows.get(token.content)
         row = spec.AddedToken(token.content, -1, *(bool(getattr(token, name)) for name in ROW_FLAGS))
+        row = row._replace(normalized=row.normalized and is_kept)
         if not token.content or (known is not None and known == row._replace(id=known.id)):
             continue
         try:

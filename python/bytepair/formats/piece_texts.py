@@ -1,0 +1,116 @@
+"""Classes of ``transformers`` that change a text before `sentencepiece` does: ALBERT, FNet, GPT-SW3 and XLNet.
+
+Source: ``AlbertConverter`` and ``XLNetConverter`` of ``convert_slow_tokenizer.py``, and ``tokenization_gpt_sw3.py``, in
+``transformers`` 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair.errors import FormatError
+from bytepair.formats.classes import A, B, refused, with_template
+from bytepair.formats.configs import CONFIG, named_tokens
+from bytepair.formats.sentencepiece import UNKNOWN_PENALTY, in_32_bits
+from bytepair.model.models import Unigram
+from bytepair.model.steps import spell_step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from bytepair.model.spec import TokenizerSpec
+
+
+class _Class(NamedTuple):
+    """What a class does without settings, its special tokens and its template."""
+
+    lowercase: bool
+    keep_accents: bool
+    roles: Mapping[str, str]
+    single: tuple[str | int, ...]
+    """Of roles and texts."""
+    pair: tuple[str | int, ...]
+    types: tuple[str, str]
+
+
+_BERT = {"unk": "<unk>", "sep": "[SEP]", "pad": "<pad>", "cls": "[CLS]", "mask": "[MASK]"}
+_XLNET = {"unk": "<unk>", "sep": "<sep>", "pad": "<pad>", "cls": "<cls>", "mask": "<mask>"}
+_FRAME = (("cls", A, "sep"), ("cls", A, "sep", B, "sep"), ("000", "00011"))
+_CLASSES = {
+    "Albert": _Class(True, False, {"bos": "[CLS]", "eos": "[SEP]", **_BERT}, *_FRAME),
+    "FNet": _Class(False, True, _BERT, *_FRAME),
+    "XLNet": _Class(
+        False,
+        False,
+        {"bos": "<s>", "eos": "</s>", **_XLNET},
+        (A, "sep", "cls"),
+        (A, "sep", B, "sep", "cls"),
+        ("002", "00112"),
+    ),
+}
+NAMES = frozenset(_CLASSES)
+
+_END_OF_TEXT = "<|endoftext|>"
+
+# A piece of a digit and a comma at its end is taken where nothing else fits.
+_PENALTY = 100.0
+
+_REMOVED = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xa0\xad\u200b]"
+_SPACES = r"[\u2002\u2003\u2005\u2008-\u200a\u202f\u3000\ufffc]"
+
+
+def as_class(spec: TokenizerSpec, path: Path, name: str, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of a ``.model`` as one of the classes in `NAMES` has it.
+
+    Raises:
+        FormatError: A setting is no boolean, or a special token is missing. Or the model is no Unigram.
+    """
+    of_class = _CLASSES[name]
+    lowercase = _flag(config, path, "do_lower_case", usual=of_class.lowercase)
+    keep_accents = _flag(config, path, "keep_accents", usual=of_class.keep_accents)
+    if not isinstance(spec.model, Unigram):
+        raise refused(f"the .model is no Unigram, as those of {name}Tokenizer are")
+    steps: list[str] = [_replace("``", '"'), _replace("''", '"')]
+    steps += [] if keep_accents else ["NFKD", "StripAccents"]
+    steps += ["Lowercase"] if lowercase else []
+    roles = named_tokens(config, of_class.roles)
+    changed = spec.replace(
+        model=_with_penalty(spec.model),
+        normalizers=(*steps, *spec.normalizers),
+        added_tokens=tuple(token._replace(lstrip=token.content == roles["mask"]) for token in spec.added_tokens),
+        roles=tuple(roles.items()),
+    )
+    single, pair = ([part if isinstance(part, int) else roles[part] for part in row] for row in of_class[3:5])
+    return with_template(changed, single, pair, of_class.types)
+
+
+def gpt_sw3(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
+    """The tokenizer of GPT-SW3, which removes characters that do not print and knows more kinds of spaces."""
+    steps = (_replace(_REMOVED, "", "Regex"), _replace(_SPACES, " ", "Regex"), "NFC")
+    known = {token.content for token in spec.added_tokens}
+    roles = dict(spec.roles) | ({"eos": _END_OF_TEXT} if _END_OF_TEXT in known else {})
+    return spec.replace(normalizers=(*steps, *spec.normalizers), roles=tuple(roles.items()))
+
+
+def _replace(pattern: str, content: str, kind: str = "String") -> str:
+    return spell_step({"type": "Replace", "pattern": {kind: pattern}, "content": content})
+
+
+def _with_penalty(model: Unigram) -> Unigram:
+    def score(token: bytes, usual: float) -> float:
+        text = token.decode()
+        is_number = len(text) > 1 and text[-1] == "," and text[-2].isdigit()
+        return in_32_bits(usual - _PENALTY) if is_number else usual
+
+    scores = tuple(map(score, model.tokens, model.scores))
+    return replace(model, scores=scores, unk_score=in_32_bits(min(scores) - UNKNOWN_PENALTY))
+
+
+def _flag(config: Mapping[str, Any], path: Path, name: str, *, usual: bool) -> bool:
+    value = config.get(name)
+    if value is not None and not isinstance(value, bool):
+        what, place = f"{name} is {str(value)[:80]!r}", str(path.with_name(CONFIG))
+        raise FormatError(what, file=place, pointer=f"/{name}", remedy="use true or false")
+    return usual if value is None else value
