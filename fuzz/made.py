@@ -15,12 +15,13 @@ import tokenizers
 import bytepair as bp
 from bytepair.formats import hf_json
 from bytepair.model.models import Unigram
+from bytepair.model.steps import spell_step
 from fuzz import kinds, pipelines
 from fuzz.pipelines import Json
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 BYTE_LEVEL: Json = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 _GPT2 = bp.SPLIT_PATTERNS["gpt2"]
@@ -38,6 +39,12 @@ def _bert(**fields: Any) -> Json:
     return {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, **fields}
 
 
+def _of_sentencepiece(charsmap: str = "", **fields: Any) -> Json:
+    flags = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
+    fields = {**flags, "treat_whitespace_as_suffix": False, **fields}
+    return {"type": "SentencePiece", "precompiled_charsmap": charsmap, **fields}
+
+
 NORMALIZERS: list[Json] = [
     *pipelines.NORMALIZERS,
     {"type": "Strip", "strip_left": False, "strip_right": True},
@@ -51,6 +58,11 @@ NORMALIZERS: list[Json] = [
     _replace("▁", Regex=r"\s(?=\S)"),
     _bert(strip_accents=True, lowercase=False),
     _bert(strip_accents=False, lowercase=True) | {"clean_text": False, "handle_chinese_chars": False},
+    _of_sentencepiece(kinds.charsmap()),
+    _of_sentencepiece(add_dummy_prefix=False),
+    _of_sentencepiece(kinds.charsmap(), remove_extra_whitespaces=False),
+    _of_sentencepiece(treat_whitespace_as_suffix=True, escape_whitespaces=False),
+    _of_sentencepiece(kinds.charsmap(), user_defined_symbols=["ab", "e ", "\u0301"]),
 ]
 """Each normalizer, with the fields that change what it does."""
 
@@ -134,6 +146,7 @@ LIKE: dict[str, Pair] = {
             {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
         ),
     ),
+    "XLM-RoBERTa": ((_of_sentencepiece(kinds.charsmap()),), ()),
     "CLIP": (
         ({"type": "NFC"}, _replace(" ", Regex=r"\s+"), {"type": "Lowercase"}),
         (_split({"Regex": r"'s|'t|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"}, "Removed", invert=True), BYTE_LEVEL),
@@ -186,6 +199,15 @@ class Made(NamedTuple):
     said: str
 
 
+def _read(table: Json, normalizers: Sequence[Json]) -> bp.TokenizerSpec:
+    """The tokenizer of a file; the normalizer of `sentencepiece` is put in later, as no such file can hold it."""
+    of_file = [step for step in normalizers if step["type"] != "SentencePiece"]
+    spec = hf_json.read({**table, "normalizer": {"type": "Sequence", "normalizers": of_file} if of_file else None})
+    others = iter(spec.normalizers)
+    steps = [spell_step(step) if step["type"] == "SentencePiece" else next(others) for step in normalizers]
+    return spec.replace(normalizers=tuple(steps))
+
+
 @functools.cache
 def _model(name: str) -> Json:
     text, changes = MODELS[name]
@@ -215,13 +237,13 @@ def made(random: random.Random, pair: Pair, model: str, flags: tuple[str, ...]) 
     added = [kinds.added(content, id, **dict.fromkeys(flags, True)) for content, id in ids.items()]
     stages = {
         "added_tokens": sorted(added, key=lambda token: int(token["id"])),
-        "normalizer": {"type": "Sequence", "normalizers": [*normalizers]} if normalizers else None,
+        "normalizer": {"type": "Sequence", "normalizers": [*normalizers]},
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps} if steps else None,
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bp.TokenizerWarning)
         try:
-            spec = hf_json.read({"version": "1.0", "model": table, **stages})
+            spec = _read({"version": "1.0", "model": table, **stages}, normalizers)
             tok = bp.Tokenizer(_with_other_pieces(spec, _OTHER_PIECES[model]) if model in _OTHER_PIECES else spec)
         except bp.FormatError:
             return None

@@ -28,8 +28,8 @@ pub(crate) struct Counter<'t> {
     pub(super) is_same_inside: bool,
     /// Whether each character has at least a part of an id of its own.
     pub(super) never_empty: bool,
-    /// The bytes that characters become inside a piece.
-    pub(super) lengths: RefCell<FxHashMap<char, usize>>,
+    /// The bytes that characters become inside a piece, behind text and behind white space that a text loses at its end.
+    pub(super) lengths: RefCell<FxHashMap<(char, bool), usize>>,
     parts: Kept<'t>,
 }
 

@@ -23,6 +23,9 @@ const TURNS: usize = 64;
 /// In stretches of no more bytes each place is counted by itself, since a run is not worth to be made.
 const FEW: usize = 16;
 
+/// A run is read as far as this for each id, first, and then twice as far each time.
+const FOR_AN_ID: u64 = 3;
+
 /// In longer stretches, in bytes, not every place is counted by itself.
 pub(super) const SHORT: usize = 256;
 
@@ -123,6 +126,11 @@ impl Counter<'_> {
     /// Where a run begins in a stretch, if one begins soon: the first joined place behind the last one near the start that is
     /// not.
     pub(super) fn first_joined(&self, text: &str, start: usize, end: usize) -> Option<usize> {
+        if self.cuts.loses_blanks() {
+            // All is one piece, but that white space at the beginning is lost.
+            let mut places = text[start..end].char_indices().skip(1).map(|(at, _)| start + at).take(SHORT);
+            return places.find(|&place| self.cuts.is_joined(text, place));
+        }
         first_of_run(text, start, end, |place| self.cuts.is_joined(text, place))
     }
 
@@ -137,7 +145,7 @@ impl Counter<'_> {
         let Some(first) = self.first_joined(text, start, end) else { return Ok(None) };
         let Some(mut run) = Run::new(self, text, start, what, first)? else { return Ok(None) };
         let mut fit = Fit { at: start, tokens: 0, decided: !is_open };
-        let mut size = FEW;
+        let mut size = limit.saturating_mul(FOR_AN_ID).clamp(FEW as u64, SHORT as u64) as usize;
         loop {
             let (from, to) = (run.end(), boundary(text, (start + size).clamp(first, end)));
             let goes_on = run.extend(self, text, to)?;

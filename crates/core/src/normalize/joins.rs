@@ -42,6 +42,8 @@ pub(super) struct Joins {
     long: Characters,
     /// Those that end a source of several of which nothing is left, or white space at the end.
     blank: Characters,
+    /// Those that begin a source of several of which nothing is left, or white space at the beginning.
+    blank_first: Characters,
     /// Those that may follow U+0000 at the beginning: the units of a table that are not in use look like a step over it.
     after_zero: Characters,
 }
@@ -56,6 +58,9 @@ impl Joins {
             let Some(last) = characters.next_back() else { continue };
             if let Some(first) = first {
                 joins.long.insert(first);
+                if begins_blank(symbol) {
+                    joins.blank_first.insert(first);
+                }
             }
             if is_blank(symbol) {
                 joins.blank.insert(last);
@@ -75,7 +80,7 @@ impl Joins {
                 over_zero = true;
             } else {
                 firsts.push((first, node));
-                nodes.push(node);
+                nodes.push((first, node));
             }
         })?;
         if over_zero {
@@ -86,17 +91,23 @@ impl Joins {
             }
         }
         let (mut seen, mut inner) = (FxHashSet::default(), FxHashSet::default());
-        while let Some(node) = nodes.pop() {
-            if !seen.insert(node) {
+        while let Some((first, node)) = nodes.pop() {
+            // Those with equal ends share nodes.
+            if !seen.insert((first, node)) {
                 continue;
             }
             rules.each_character(node, &mut budget, |later, next, value| {
                 self.later.insert(later);
-                if value.is_some_and(|value| rules.replacement(value).is_none_or(is_blank)) {
+                let replaced =
+                    |is: fn(&str) -> bool| value.is_some_and(|value| rules.replacement(value).is_none_or(is));
+                if replaced(is_blank) {
                     self.blank.insert(later);
                 }
+                if replaced(begins_blank) {
+                    self.blank_first.insert(first);
+                }
                 inner.insert(node);
-                nodes.push(next);
+                nodes.push((first, next));
             })?;
         }
         for (first, _) in firsts.into_iter().filter(|(_, node)| inner.contains(node)) {
@@ -117,10 +128,21 @@ impl Joins {
         self.later.has(character)
     }
 
+    /// Whether a source may have a character of ASCII that is not its first.
+    pub(super) fn has_later_ascii(&self) -> bool {
+        self.later.ascii != 0
+    }
+
     /// Whether a source may begin with a character and go on.
     #[inline]
     pub(super) fn is_long(&self, character: char) -> bool {
         self.long.has(character)
+    }
+
+    /// Whether a source of several characters that begins with this one may leave nothing, or white space at the beginning.
+    #[inline]
+    pub(super) fn may_begin_blank(&self, first: char) -> bool {
+        self.blank_first.has(first)
     }
 
     /// Whether a source of several characters that ends with this one may leave nothing, or white space at the end.
@@ -128,6 +150,10 @@ impl Joins {
     pub(super) fn may_be_blank(&self, last: char) -> bool {
         self.blank.has(last)
     }
+}
+
+fn begins_blank(text: &str) -> bool {
+    text.is_empty() || text.starts_with([' ', '\u{2581}'])
 }
 
 fn is_blank(text: &str) -> bool {

@@ -191,7 +191,8 @@ impl Normalizer {
     pub(crate) fn looks_ahead(&self) -> bool {
         match self {
             Self::Replace(replace) => !replace.is_of_characters(),
-            Self::Precompiled(_) | Self::SentencePiece(_) => true,
+            Self::Precompiled(_) => true,
+            Self::SentencePiece(model) => model.looks_ahead(),
             _ => false,
         }
     }
@@ -199,7 +200,7 @@ impl Normalizer {
     /// Whether control characters are removed, so that what is behind one comes to its place.
     pub(crate) fn removes_controls(&self) -> bool {
         match self {
-            Self::Nmt => true,
+            Self::Nmt | Self::SentencePiece(_) => true,
             Self::Bert(bert) => bert.clean_text,
             _ => false,
         }
@@ -268,6 +269,29 @@ impl Normalizer {
         match self {
             Self::Replace(replace) => replace.run_becomes(edge),
             _ => None,
+        }
+    }
+
+    /// Whether a text loses white space at its end, and has one space of it where it goes on.
+    pub(crate) fn loses_blanks(&self) -> bool {
+        matches!(self, Self::SentencePiece(model) if model.loses_blanks())
+    }
+
+    /// Whether either part of a text that [`Normalizer::loses_blanks`] certainly becomes what it becomes in the whole, and the
+    /// right one is not empty then.
+    pub(crate) fn is_in_text(&self, edge: &Edge) -> bool {
+        match self {
+            Self::SentencePiece(model) => model.is_in_text(edge),
+            _ => false,
+        }
+    }
+
+    /// Whether an edge is certainly behind white space that the left part loses, and of which the whole has one space, and the
+    /// right part becomes what it becomes behind text, or is lost as well.
+    pub(crate) fn resumes(&self, edge: &Edge) -> bool {
+        match self {
+            Self::SentencePiece(model) => model.resumes(edge),
+            _ => false,
         }
     }
 

@@ -279,6 +279,43 @@ impl SentencePiece {
         beginning.edge(left.map(space))
     }
 
+    /// Whether it depends on characters of ASCII behind them how two of ASCII that stay meet.
+    pub(super) fn looks_ahead(&self) -> bool {
+        self.joins().is_none_or(Joins::has_later_ascii)
+    }
+
+    /// Whether a text loses white space at its end, and puts nothing there.
+    pub(super) fn loses_blanks(&self) -> bool {
+        self.squeeze && self.dummy != Dummy::Behind
+    }
+
+    /// Whether the left part ends with text and the right one begins with some, where no source of a rule and no symbol lies
+    /// across the place: of such parts neither loses anything there, whatever the right one becomes.
+    pub(super) fn is_in_text(&self, edge: &Edge) -> bool {
+        let (Some(joins), Some(left), first) = (self.joins(), edge.left, edge.right()[0]) else { return false };
+        let mut bytes = [0; 4];
+        let image = self.image(first, &mut bytes);
+        self.loses_blanks()
+            && self.ends_in_text(joins, left)
+            && !joins.across(Some(left), first)
+            && !(joins.may_begin_blank(first) || image.is_empty() || image.starts_with([' ', self.space_character()]))
+    }
+
+    /// Whether the left part ends with white space, which it loses, while the whole has one space there; and the right part
+    /// is more white space, or begins as it does behind text.
+    pub(super) fn resumes(&self, edge: &Edge) -> bool {
+        let (Some(joins), Some(left), right) = (self.joins(), edge.left, edge.right()) else { return false };
+        if !self.loses_blanks() || joins.is_later(left) || joins.across(Some(left), right[0]) {
+            return false;
+        }
+        let alone = right.get(1).is_some_and(|&next| !joins.across(Some(right[0]), next));
+        let (mut before, mut bytes) = ([0; 4], [0; 4]);
+        let image = self.image(right[0], &mut bytes);
+        (alone || !joins.is_long(right[0]))
+            && self.image(left, &mut before) == " "
+            && (image == " " || !image.is_empty() && !image.starts_with([' ', self.space_character()]))
+    }
+
     /// Whether [`SentencePiece::edge_of`] depends on the first of some characters, and on the one in front of it, alone.
     pub(super) fn is_settled(&self, right: &[char]) -> bool {
         let (Some(joins), [first, rest @ ..]) = (self.joins(), right) else { return false };

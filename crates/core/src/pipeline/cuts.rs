@@ -46,6 +46,9 @@ pub(crate) struct Cuts<'t> {
     decides_by_two: bool,
     /// Whether any stage before the model cuts text into pieces.
     makes_pieces: bool,
+    /// Whether a text is one piece that loses white space at its end, by the last normalizer alone, and so has certain places
+    /// behind text only.
+    loses_blanks: bool,
     /// The bytes of the longest piece that may be cut in two.
     splits: usize,
 }
@@ -113,6 +116,10 @@ impl<'t> Cuts<'t> {
             && normalizers.iter().skip(1).all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
         let makes_pieces = !(patterns.is_empty() && pre_tokenizers.is_empty());
+        let loses_blanks = !(makes_pieces || segmenter.steps().prefix_space)
+            && normalizers.split_last().is_some_and(|(last, others)| {
+                last.loses_blanks() && !others.iter().any(|step| matches!(step, Normalizer::Strip { .. }))
+            });
         let splits = tokenizer.model().longest_that_splits();
         Self {
             tokenizer,
@@ -126,6 +133,7 @@ impl<'t> Cuts<'t> {
             may_settle,
             decides_by_two,
             makes_pieces,
+            loses_blanks,
             splits,
         }
     }
@@ -223,7 +231,7 @@ impl<'t> Cuts<'t> {
             Meeting::Cut => true,
             // What was asked before must not decide where a call cuts, and so how far it reads.
             Meeting::CutByModel => asks && most_bytes(text.len()) <= self.splits,
-            Meeting::Joined | Meeting::Growing | Meeting::Unknown | Meeting::Inside => false,
+            _ => false,
         }
     }
 
@@ -231,6 +239,40 @@ impl<'t> Cuts<'t> {
     /// becomes behind it.
     pub(crate) fn is_joined(&self, text: &str, place: usize) -> bool {
         self.meeting_at(text, place, true) == Meeting::Joined && !self.is_near(text, place, true)
+    }
+
+    /// Whether a place is joined, or beside white space inside of a piece that the left or the right part loses at its end and
+    /// the whole has as one space.
+    pub(crate) fn is_inside(&self, text: &str, place: usize) -> bool {
+        // An added token that takes white space in front of it begins behind all of that.
+        let is_near = match self.meeting_at(text, place, true) {
+            Meeting::Joined | Meeting::BeforeBlank => Self::is_near,
+            Meeting::BehindBlank => Self::is_at_added,
+            _ => return false,
+        };
+        !is_near(self, text, place, true)
+    }
+
+    /// The same, where no added token begins or ends near.
+    pub(crate) fn is_inside_text(&self, text: &str, place: usize) -> bool {
+        matches!(self.meeting_at(text, place, true), Meeting::Joined | Meeting::BeforeBlank | Meeting::BehindBlank)
+    }
+
+    /// Whether certainly no added token begins or ends at a place from `start` up to `end`, or lies across it.
+    pub(crate) fn has_none_added(&self, text: &str, start: usize, end: usize) -> bool {
+        let from = boundary(text, start.saturating_sub(self.longest_added()));
+        let to = text[end..].chars().next().map_or(end, |character| end + character.len_utf8());
+        self.finds_as_spelled() && self.matchers().all(|added| added.next_at(text.as_bytes(), from..to).is_none())
+    }
+
+    /// Whether a text is one piece that loses white space at its end.
+    pub(crate) fn loses_blanks(&self) -> bool {
+        self.loses_blanks
+    }
+
+    /// Whether a place is behind white space that the left part loses, in a piece.
+    pub(crate) fn is_behind_blank(&self, text: &str, place: usize) -> bool {
+        self.meeting_at(text, place, true) == Meeting::BehindBlank
     }
 
     /// Whether a text that ends at a place has, once the character behind it is appended, the same pieces, of which the last one
@@ -303,7 +345,18 @@ impl<'t> Cuts<'t> {
         match self.normal(edge) {
             Normal::Unknown => Meeting::Unknown,
             Normal::LeftOut(_) => Meeting::Cut,
+            Normal::InText => Meeting::Joined,
+            Normal::BehindBlank => Meeting::BehindBlank,
+            // What the left part ends with may be uncertain, but that is text of the piece.
+            Normal::Edge { edge: Edge { left: None, .. }, stays } if self.loses_blanks => {
+                if stays {
+                    Meeting::Joined
+                } else {
+                    Meeting::BeforeBlank
+                }
+            }
             Normal::Edge { edge, stays } => match self.meeting(edge.left, edge.right()[0], asks) {
+                Meeting::Joined if !stays && self.loses_blanks => Meeting::BeforeBlank,
                 Meeting::Joined | Meeting::Growing if !stays => Meeting::Unknown,
                 meeting => meeting,
             },
@@ -317,6 +370,8 @@ impl<'t> Cuts<'t> {
             stays &= !normalizer.may_lose(edge.right()[0]);
             edge = match normalizer.edge(&edge) {
                 Some(normal) => normal,
+                None if self.loses_blanks && normalizer.is_in_text(&edge) => return Normal::InText,
+                None if self.loses_blanks && normalizer.resumes(&edge) => return Normal::BehindBlank,
                 None => return self.left_out(at, &edge).map_or(Normal::Unknown, Normal::LeftOut),
             };
             stays &= !normalizer.may_lose(edge.right()[0]);
@@ -392,12 +447,14 @@ impl<'t> Cuts<'t> {
         if self.original.is_none() && self.normalized.is_none() {
             return false;
         }
+        self.minds_context && text[..place].ends_with(char::is_whitespace) || self.is_at_added(text, place, apart)
+    }
+
+    /// The same, where no white space is in front of the place that an added token takes.
+    fn is_at_added(&self, text: &str, place: usize, apart: bool) -> bool {
         let is_near = |added: &Matcher| {
             if apart { added.touches(text.as_bytes(), place) } else { added.is_across(text.as_bytes(), place) }
         };
-        if self.minds_context && text[..place].ends_with(char::is_whitespace) {
-            return true;
-        }
         if self.original.is_some_and(is_near) {
             return true;
         }
@@ -406,7 +463,7 @@ impl<'t> Cuts<'t> {
             return is_near(normalized);
         }
         match edge(text, place, Edge::MOST).map_or(Normal::Unknown, |edge| self.normal(edge)) {
-            Normal::Unknown => true,
+            Normal::Unknown | Normal::InText | Normal::BehindBlank => true,
             Normal::LeftOut(put) => normalized.may_have(put),
             Normal::Edge { edge, .. } => {
                 let left = edge.left.filter(|left| !self.minds_context || !left.is_whitespace());
@@ -426,6 +483,10 @@ enum Normal {
     },
     /// Either part has this character there, the whole has one of it, and the first pre-tokenizer leaves it out.
     LeftOut(char),
+    /// Both parts become what they are in the whole, and neither is empty.
+    InText,
+    /// The left part ends in white space that it loses, of which the whole has one space.
+    BehindBlank,
 }
 
 /// A stage that cuts text into pieces.
@@ -459,14 +520,25 @@ enum Meeting {
     /// They are in one piece; what other pieces there are may depend on both, and on what comes behind them. If they end the text,
     /// these are the pieces of the text without the last one of them.
     Growing,
+    /// They are in one piece unless the text ends with the right one, or with more white space, which is then lost.
+    BeforeBlank,
+    /// The left one is white space, which its text loses at the end, and the whole has as one space with all that is beside it.
+    /// What the right one becomes then goes on the piece, unless it is lost as well.
+    BehindBlank,
 }
 
 impl Meeting {
     /// By number.
-    const ALL: [Self; 8] = {
-        let unused = Self::Unknown;
-        [Self::Unknown, Self::Cut, Self::Joined, Self::CutByModel, Self::Inside, Self::Growing, unused, unused]
-    };
+    const ALL: [Self; 8] = [
+        Self::Unknown,
+        Self::Cut,
+        Self::Joined,
+        Self::CutByModel,
+        Self::Inside,
+        Self::Growing,
+        Self::BeforeBlank,
+        Self::BehindBlank,
+    ];
 }
 
 /// The last place after `range.start` and up to `range.end` that is wanted.

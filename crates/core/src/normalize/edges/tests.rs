@@ -303,6 +303,56 @@ fn prove(normalizer: &Normalizer, alphabet: &[char], longest: usize) -> usize {
     found
 }
 
+/// Whether all places are known from text on that is before the white space in front of a place.
+fn is_known_from_text(normalizer: &Normalizer, text: &str, place: usize) -> bool {
+    let mut places = text[..place].char_indices().rev().map(|(at, _)| at).take_while(|&at| at > 0);
+    let edge = |at: usize| Edge::new(text[..at].chars().next_back(), text[at..].chars().take(Edge::MOST)).unwrap();
+    let known = places.find(|&at| !normalizer.resumes(&edge(at)));
+    known.is_some_and(|at| normalizer.is_in_text(&edge(at)) || normalizer.edge(&edge(at)).is_some())
+}
+
+/// Proves what is said of places in text and behind white space that a text loses at its end; returns how many there were.
+fn prove_beside_blanks(normalizer: &Normalizer, alphabet: &[char], longest: usize) -> usize {
+    let all = Texts::new(normalizer, alphabet, longest);
+    let spaces = [' ', '\u{2581}'];
+    let space = normalizer.apply("a a").chars().rev().find(|character| spaces.contains(character)).unwrap_or(' ');
+    let mut found = 0;
+    for length in 1..longest {
+        for (number, right) in all.plain[length].iter().enumerate() {
+            let inside = &all.inside[length][number];
+            for (at, &left) in alphabet.iter().enumerate() {
+                let edge = Edge::new(Some(left), right.chars()).unwrap();
+                let (in_text, resumes) = (normalizer.is_in_text(&edge), normalizer.resumes(&edge));
+                assert!(!(in_text && resumes), "{edge:?}");
+                if !in_text && !resumes {
+                    continue;
+                }
+                for before in 1..=longest - length {
+                    for first in (0..all.count(before)).filter(|first| first % all.letters == at) {
+                        let whole = first * all.count(length) + number;
+                        let place = all.plain[before][first].len();
+                        if resumes && !is_known_from_text(normalizer, &all.plain[before + length][whole], place) {
+                            continue;
+                        }
+                        for (whole, first) in [
+                            (&all.normal[before + length][whole], &all.normal[before][first]),
+                            (&all.inside[before + length][whole], &all.inside[before][first]),
+                        ] {
+                            let said = || format!("{edge:?} {whole:?} {first:?} {inside:?} {normalizer:?}");
+                            let is_solid = resumes && !inside.is_empty() && !inside.starts_with([' ', space]);
+                            let behind = if is_solid { format!("{space}{inside}") } else { inside.clone() };
+                            assert!(is_joined(whole, first, &behind), "{}", said());
+                            assert!(resumes || !first.is_empty() && !inside.is_empty(), "{}", said());
+                            found += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
 /// The contract for two parts and what was known of them, through normalizers in a row; returns whether there is an edge.
 fn holds(chain: &[Normalizer], left: &str, right: &str, edge: &Edge) -> bool {
     let Some(after) = chain.iter().try_fold(edge.clone(), |edge, normalizer| normalizer.edge(&edge)) else {
@@ -341,12 +391,17 @@ fn every_edge_is_certain_in_all_short_texts() {
         ("ab ", 7),
         ("ßİﬁＡΣ½ｶ\u{FF9E}\u{302E}\u{1D165}é中\u{FFFD} ", 3),
     ];
+    let mut beside_blanks = 0;
     for normalizer in all() {
         for (alphabet, longest) in alphabets {
             let alphabet: Vec<char> = alphabet.chars().collect();
             prove(&normalizer, &alphabet, longest);
+            let found =
+                if normalizer.loses_blanks() { prove_beside_blanks(&normalizer, &alphabet, longest) } else { 0 };
+            beside_blanks = beside_blanks.max(found);
         }
     }
+    assert!(beside_blanks > 1000, "{beside_blanks}");
 }
 
 #[test]
