@@ -32,7 +32,8 @@ _WHITE_SPACE = r"[\s\x1c-\x1f]+"
 
 def looks_like(data: bytes) -> bool:
     """Whether all of its special tokens are lines of the beginning."""
-    return {token.encode() for token in _ROLES.values()} <= set(data[: 1 << 16].split(b"\n"))
+    begin = b"\n" + data[: 1 << 16] + b"\n"
+    return all(b"\n" + token.encode() + b"\n" in begin for token in _ROLES.values())
 
 
 def read(tokens: Sequence[str], config: Mapping[str, Any]) -> TokenizerSpec:

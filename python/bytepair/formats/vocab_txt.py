@@ -11,6 +11,7 @@ Source: BERT's ``tokenization.py``, and its conversion to ``tokenizers`` in ``tr
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import Columns
@@ -24,7 +25,7 @@ from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import has_type, parse_step, spell_step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 _SPECIAL = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
 
@@ -85,29 +86,28 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     if name in _REFUSED:
         raise refused(f"{name}Tokenizer finds words in another way than BERT, or adds more to a text")
     if name == "Esm" or (name is None and esm.looks_like(data)):
-        return esm.read(_tokens(data), config)
+        return esm.read([token.decode() for token in _ids(data)], config)
     if name not in _CLASSES:
         warn_if_unknown(name)
     of_class = _CLASSES.get(str(name), _BERT)
-    tokens = _tokens(data)
+    ids = _ids(data)
     names = {key: _name(config, f"{key}_token", standard) for key, standard in of_class.names.items()}
-    ids = {token: id for id, token in enumerate(tokens)}
-    if names["unk"] not in ids:
+    present = {key: ids[name.encode()] for key, name in names.items() if name.encode() in ids}
+    if "unk" not in present:
         raise FormatError(f"the vocabulary has no {names['unk']}", remedy="is the file whole? fetch it again")
     # MPNet's and Funnel's vocabularies have the special tokens of BERT's.
-    special = {*names.values(), *_SPECIAL.values()}
-    capital = any(token != token.lower() and token not in special for token in tokens if token.isascii())
+    capital = _has_capital(data, {name.encode() for name in (*names.values(), *_SPECIAL.values())})
     options = {
         "clean_text": True,
         "handle_chinese_chars": _flag(config, "tokenize_chinese_chars", default=True),
         "strip_accents": _flag(config, "strip_accents", default=None),
         "lowercase": _flag(config, "do_lower_case", default=not capital),
     }
-    present = {key: ids[name] for key, name in names.items() if name in ids}
     added = sorted({id: names[key] for key, id in present.items()}.items())
     # The model gets no special tokens, so text never becomes one.
-    kept = [(token, id) for token, id in ids.items() if token not in names.values() or token == names["unk"]]
-    columns = Columns([token.encode() for token, _ in kept], [id for _, id in kept], None)
+    for name in set(names.values()) - {names["unk"]}:
+        ids.pop(name.encode(), None)
+    columns = Columns(list(ids), list(ids.values()), None)
     mask = names["mask"] if of_class.strips else None
     spec = TokenizerSpec(
         PackedModel(columns, model_options(WordPiece((), (), unk_token=names["unk"]))),
@@ -125,17 +125,32 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     return with_template(spec, single, pair, of_class.types)
 
 
-def _tokens(data: bytes) -> list[str]:
-    tokens = [line.removesuffix("\r") for line in lines(data, "vocab.txt")]
+def _ids(data: bytes) -> dict[bytes, int]:
+    """The tokens with their ids."""
+    texts = lines(data, "vocab.txt")
+    tokens = data.split(b"\n") if b"\r" not in data else [text.removesuffix("\r").encode() for text in texts]
     if not tokens[-1]:
         tokens.pop()
-    seen: dict[str, int] = {}
+    ids = dict(zip(tokens, range(len(tokens)), strict=True))
+    if len(ids) == len(tokens) and b"" not in ids:
+        return ids
+    seen: dict[bytes, int] = {}
     for number, token in enumerate(tokens, 1):
         if not token:
             raise FormatError("the line is empty", line=number, remedy="each line is a token")
         if seen.setdefault(token, number) != number:
-            raise FormatError(f"the token {token!r} is also in line {seen[token]}", line=number)
-    return tokens
+            raise FormatError(f"the token {token.decode()!r} is also in line {seen[token]}", line=number)
+    return ids
+
+
+def _has_capital(data: bytes, special: Collection[bytes]) -> bool:
+    """Whether a line of ASCII has a capital letter and is none of the special tokens."""
+    for found in re.finditer(rb"[A-Z]", data):
+        start, end = data.rfind(b"\n", 0, found.start()) + 1, data.find(b"\n", found.end())
+        line = data[start : end if end >= 0 else None].removesuffix(b"\r")
+        if line.isascii() and line not in special:
+            return True
+    return False
 
 
 def _name(config: Mapping[str, Any], key: str, standard: str) -> str:
