@@ -105,8 +105,8 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     }
     added = sorted({id: names[key] for key, id in present.items()}.items())
     # The model gets no special tokens, so text never becomes one.
-    for name in set(names.values()) - {names["unk"]}:
-        ids.pop(name.encode(), None)
+    for special in set(names.values()) - {names["unk"]}:
+        ids.pop(special.encode(), None)
     columns = Columns(list(ids), list(ids.values()), None)
     mask = names["mask"] if of_class.strips else None
     spec = TokenizerSpec(

@@ -1,9 +1,13 @@
 //! Texts that grow, and parts that fit, against encoding the same text; the sweeps of `fuzz/growing.py` go further.
 
+use base64::Engine;
+
 use super::*;
 use crate::encode::Count;
+use crate::files::Columns;
 use crate::normalize::Normalizer;
-use crate::pipeline::{Parts, Tokenizer};
+use crate::normalize::tests::table;
+use crate::pipeline::{Model, Parts, Tokenizer};
 use crate::pre_tokenize::PreTokenizer;
 use crate::segment::{Policy, Steps, Treat};
 use crate::split::added::AddedToken;
@@ -153,6 +157,78 @@ fn a_word_whose_end_depends_on_its_beginning_grows() {
                 let text = appender.text().to_owned();
                 assert_eq!(appender.count(&tokenizer, POLICY).unwrap(), count(&tokenizer, &text), "{text}");
                 assert!(!again || appender.rollback(&mark));
+            }
+        }
+    }
+}
+
+/// A Unigram whose sums are rounded to 32 bits, behind the normalizer of `sentencepiece`.
+fn of_sentencepiece(more: &[Normalizer]) -> Tokenizer {
+    let tokens = ["<unk>", "▁", "a", "b", "é", "e", "▁a", "ab", "▁ab", "b▁", "\u{301}", "가"];
+    let mut columns = Columns { ids: (0..tokens.len() as u32).collect(), ..Columns::default() };
+    tokens.iter().for_each(|token| columns.push(token.as_bytes()));
+    let scores: Vec<f64> = (0..tokens.len()).map(|at| f64::from(-1.1_f32 * at as f32)).collect();
+    let options = r#"{"type":"Unigram","unk_id":0,"unk_score":-30.0}"#;
+    let rules = [("e\u{301}", "é"), ("\u{1100}\u{1161}", "가"), ("\u{3000}", " ")];
+    let table = base64::engine::general_purpose::STANDARD.encode(table(&rules));
+    let step = format!(
+        r#"{{"type":"SentencePiece","precompiled_charsmap":"{table}","add_dummy_prefix":true,
+        "remove_extra_whitespaces":true,"escape_whitespaces":true,"treat_whitespace_as_suffix":false}}"#
+    );
+    let added = [(true, "<s>"), (false, "</s>")].into_iter().zip(100..);
+    Tokenizer::new(Parts {
+        model: Model::of_characters(&columns, None, Some(&scores), options).unwrap(),
+        unreachable: Columns::default(),
+        added: added
+            .map(|((lstrip, content), id)| AddedToken {
+                content: content.to_owned(),
+                id,
+                lstrip,
+                ..AddedToken::default()
+            })
+            .collect(),
+        steps: Steps {
+            normalizers: more.iter().cloned().chain([Normalizer::parse(&step).unwrap()]).collect(),
+            ..Steps::default()
+        },
+        decoders: vec![],
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_text_of_sentencepiece_is_one_run_also_behind_white_space_and_accents() {
+    let mut seed = 5_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    };
+    let atoms = ["a", "b", "ab", " ", "   ", "\u{3000}", "e", "\u{301}", "é", "\u{1100}\u{1161}", "x", "▁", "A", "``"];
+    let quotes = Normalizer::parse(r#"{"type":"Replace","pattern":{"String":"``"},"content":"ab"}"#).unwrap();
+    for more in [vec![], vec![quotes, Normalizer::Nfkd, Normalizer::Lowercase]] {
+        let tokenizer = of_sentencepiece(&more);
+        let counter = Counter::new(&tokenizer, POLICY);
+        for length in [3, 40, 300, 300] {
+            let text: String = (0..length).map(|_| atoms[random(atoms.len())]).collect();
+            let text = format!("  ab{text}");
+            let first = counter.first_joined(&text, 0, text.len()).unwrap();
+            let mut run = run::Run::new(&counter, &text, 0, counter::As::Text, first).unwrap().unwrap();
+            while run.end() < text.len() {
+                let to = crate::utf8::boundary(&text, (run.end() + 1 + random(60)).min(text.len())).max(run.end() + 1);
+                let to = (to..).find(|&to| text.is_char_boundary(to)).unwrap();
+                assert!(run.extend(&counter, &text, to).unwrap(), "{:?} of {text:?}", &text[..to]);
+            }
+            let places: Vec<_> = run.counts(&counter, 0).map(|place| place.unwrap()).collect();
+            assert_eq!(places.len(), 1 + text[first..].chars().count());
+            for (place, ids) in places {
+                assert_eq!(ids, count(&tokenizer, &text[..place]), "{:?} of {text:?}", &text[..place]);
+            }
+            // A short one is too near to what was read for it.
+            let stays = run.truncate(text.len());
+            assert!(stays || length < 300);
+            if stays {
+                assert!(run.extend(&counter, &text, text.len()).unwrap());
+                assert_eq!(run.count_with(&counter, &text).unwrap(), count(&tokenizer, &text));
             }
         }
     }
