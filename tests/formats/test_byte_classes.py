@@ -71,7 +71,10 @@ def test_the_kind_of_model_names_the_class(tmp_path: Path) -> None:
     # Tokens of a call or of a folder count, and the file by its own name has no others.
     assert bp.load(tmp_path, special_tokens={"<s>": 0})("low")["input_ids"] == [low]
     assert bp.load(tmp_path / "vocab.json")("low")["input_ids"] == [low]
-    (tmp_path / "special_tokens_map.json").write_text('{"cls_token": "<pad>", "sep_token": {"content": "<unk>"}}')
+    # A list of added tokens does not belong into this file.
+    (tmp_path / "special_tokens_map.json").write_text(
+        '{"cls_token": "<pad>", "sep_token": {"content": "<unk>"}, "added_tokens_decoder": [1]}'
+    )
     assert bp.load(tmp_path)("low")["input_ids"] == [1, low, 3]
     (tmp_path / "config.json").write_text('{"model_type": "roberta", "tokenizer_class": "GPT2Tokenizer"}')
     assert bp.load(tmp_path)("low")["input_ids"] == [low]

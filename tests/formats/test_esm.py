@@ -73,6 +73,7 @@ def test_a_text_stands_between_two_tokens(tmp_path: Path) -> None:
         ("mask", "<mask>"),
         ("eos", "<eos>"),
     )
+    assert bp.load(folder(tmp_path, LETTERS, {"cls_token": None, "unk_token": None})).spec == tok.spec
     # Nucleotide models say that there is no end.
     tok = bp.load(folder(tmp_path, BASES, {"eos_token": None}))
     assert tok("ATTCCGN")["input_ids"] == [3, *by_hand(BASES, "ATTCCGN")]

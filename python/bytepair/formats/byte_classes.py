@@ -159,8 +159,9 @@ def _with_special_tokens(
 
 def _stripping(config: Mapping[str, Any], roles: Mapping[str, str]) -> str | None:
     """The mask, which takes the space before it unless the folder says otherwise."""
-    mask, listed = config.get("mask_token"), config.get("added_tokens_decoder") or {}
-    is_listed = any(row.get("content") == roles.get("mask") for row in listed.values())
+    mask, listed = config.get("mask_token"), config.get("added_tokens_decoder")
+    rows = listed.values() if isinstance(listed, dict) else ()
+    is_listed = any(isinstance(row, dict) and row.get("content") == roles.get("mask") for row in rows)
     return None if is_listed or (isinstance(mask, dict) and mask.get("lstrip") is False) else roles.get("mask")
 
 

@@ -57,7 +57,8 @@ def read(tokens: Sequence[str], config: Mapping[str, Any]) -> TokenizerSpec:
             what = "has white space" if len(token) <= _LONGEST_TOKEN else f"has more than {_LONGEST_TOKEN} characters"
             raise FormatError(f"the token {token[:80]!r} {what}", line=number, remedy="fetch the file again")
     ids = {token: id for id, token in enumerate(tokens)}
-    roles = {role: token for role, token in named_tokens(config, _ROLES).items() if config.get(f"{role}_token", role)}
+    has_no_end = "eos_token" in config and config["eos_token"] is None
+    roles = named_tokens(config, {role: token for role, token in _ROLES.items() if role != "eos" or not has_no_end})
     missing = next((token for token in roles.values() if token not in ids), None)
     if missing is not None:
         raise FormatError(f"the vocabulary has no {missing}", remedy="is the file whole? fetch it again")
