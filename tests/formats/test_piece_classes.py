@@ -182,6 +182,10 @@ def test_nllb_has_the_languages_that_its_folder_lists(tmp_path: Path) -> None:
         assert tok("low")["input_ids"] == [*before, *low, *behind]
         assert {token: tok.token_id(token) for token in listed} == listed
         assert tok.encode("low deu_Latn<mask>", special="allow") == [*low, size + 2, size + 3]
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "NllbTokenizer", "legacy_behaviour": "no"}')
+    with pytest.raises(bp.FormatError, match="legacy_behaviour is 'no'") as caught:
+        bp.load(tmp_path)
+    assert (caught.value.file, caught.value.pointer) == (str(tmp_path / "tokenizer_config.json"), "/legacy_behaviour")
 
 
 @pytest.mark.parametrize("form", ["added_tokens.json", "tokenizer_config.json"])

@@ -144,6 +144,31 @@ def _plain(config: Mapping[str, Any], name: str, kind: type) -> Any:
     return value
 
 
+def flag(config: Mapping[str, Any], folder: Path, name: str, *, usual: bool) -> bool:
+    """A setting of a folder that is true or false, or else the usual one.
+
+    Args:
+        config: ``tokenizer_config.json``, parsed.
+        folder: Where it is.
+        name: The setting.
+        usual: Its value where the folder has none, or null.
+
+    Raises:
+        FormatError: It is neither.
+
+    Example:
+        >>> from pathlib import Path
+        >>> flag({"do_lower_case": False}, Path(), "do_lower_case", usual=True)
+        False
+    """
+    value = config.get(name)
+    if value is not None and not isinstance(value, bool):
+        error = _wrong(name, value)
+        error.file = str(folder / CONFIG)
+        raise error
+    return usual if value is None else value
+
+
 def token_content(config: Mapping[str, Any], name: str) -> str | None:
     """The text of a token of a configuration, which is a string or a table; None if there is none.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from bytepair.errors import FormatError
 from bytepair.formats import piece_texts, piece_vocabularies
 from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_ends, with_template
-from bytepair.formats.configs import listed_tokens, template, token_content
+from bytepair.formats.configs import flag, listed_tokens, template, token_content
 from bytepair.model.models import BytePair, Unigram
 from bytepair.model.spec import AddedToken
 
@@ -216,7 +216,7 @@ def _plbart(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Token
 
 
 def _nllb(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
-    numbers = _NLLB_LEGACY if config.get("legacy_behaviour") else _NLLB
+    numbers = _NLLB_LEGACY if flag(config, path.parent, "legacy_behaviour", usual=False) else _NLLB
     ids = {row.content: row.id for row, _ in listed_tokens(path.parent) if _NLLB_CODE.fullmatch(row.content)}
     if not ids:
         raise refused("the folder of NllbTokenizer does not list the tokens of its languages")

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair.errors import FormatError
 from bytepair.formats.classes import A, B, refused, with_template
-from bytepair.formats.configs import CONFIG, named_tokens
+from bytepair.formats.configs import flag, named_tokens
 from bytepair.formats.sentencepiece import UNKNOWN_PENALTY, in_32_bits
 from bytepair.model.models import Unigram
 from bytepair.model.steps import spell_step
@@ -68,8 +67,8 @@ def as_class(spec: TokenizerSpec, path: Path, name: str, config: Mapping[str, An
         FormatError: A setting is no boolean, or a special token is missing. Or the model is no Unigram.
     """
     of_class = _CLASSES[name]
-    lowercase = _flag(config, path, "do_lower_case", usual=of_class.lowercase)
-    keep_accents = _flag(config, path, "keep_accents", usual=of_class.keep_accents)
+    lowercase = flag(config, path.parent, "do_lower_case", usual=of_class.lowercase)
+    keep_accents = flag(config, path.parent, "keep_accents", usual=of_class.keep_accents)
     if not isinstance(spec.model, Unigram):
         raise refused(f"the .model is no Unigram, as those of {name}Tokenizer are")
     steps: list[str] = [_replace("``", '"'), _replace("''", '"')]
@@ -106,11 +105,3 @@ def _with_penalty(model: Unigram) -> Unigram:
 
     scores = tuple(map(score, model.tokens, model.scores))
     return replace(model, scores=scores, unk_score=in_32_bits(min(scores) - UNKNOWN_PENALTY))
-
-
-def _flag(config: Mapping[str, Any], path: Path, name: str, *, usual: bool) -> bool:
-    value = config.get(name)
-    if value is not None and not isinstance(value, bool):
-        what, place = f"{name} is {str(value)[:80]!r}", str(path.with_name(CONFIG))
-        raise FormatError(what, file=place, pointer=f"/{name}", remedy="use true or false")
-    return usual if value is None else value

@@ -24,7 +24,7 @@ from bytepair.formats import (
 )
 from bytepair.model.models import BytePair, Unigram, WordPiece
 from bytepair.model.semantics import to_merges, to_ranks
-from bytepair.model.steps import keeps_tokens
+from bytepair.model.steps import has_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -177,7 +177,7 @@ def _dropped(spec: TokenizerSpec, format_name: str, drop: Collection[str]) -> li
 
 def _check_kind(spec: TokenizerSpec, format_name: str) -> None:
     """Raises FormatError if the format is for models of another kind."""
-    if format_name == "tokenizer.json" and not keeps_tokens(spec.normalizers):
+    if format_name == "tokenizer.json" and any(has_type(step, "SentencePiece") for step in spec.normalizers):
         raise FormatError(
             "tokenizer.json cannot hold the normalizer of sentencepiece: `tokenizers` has none that does the same",
             remedy="save as sentencepiece or native",
