@@ -1,6 +1,6 @@
 //! The characters between which a rule of a table, or a symbol, may lie.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rules::Rules;
 
@@ -80,7 +80,7 @@ impl Joins {
                 over_zero = true;
             } else {
                 firsts.push((first, node));
-                nodes.push((first, node));
+                nodes.push(node);
             }
         })?;
         if over_zero {
@@ -91,9 +91,10 @@ impl Joins {
             }
         }
         let (mut seen, mut inner) = (FxHashSet::default(), FxHashSet::default());
-        while let Some((first, node)) = nodes.pop() {
-            // Those with equal ends share nodes.
-            if !seen.insert((first, node)) {
+        // Sources with equal ends share nodes: whose sources become blank is carried back to their first characters.
+        let (mut before, mut blank) = (FxHashMap::<_, Vec<_>>::default(), Vec::new());
+        while let Some(node) = nodes.pop() {
+            if !seen.insert(node) {
                 continue;
             }
             rules.each_character(node, &mut budget, |later, next, value| {
@@ -104,14 +105,26 @@ impl Joins {
                     self.blank.insert(later);
                 }
                 if replaced(begins_blank) {
-                    self.blank_first.insert(first);
+                    blank.push(node);
                 }
                 inner.insert(node);
-                nodes.push((first, next));
+                before.entry(next).or_default().push(node);
+                nodes.push(next);
             })?;
         }
-        for (first, _) in firsts.into_iter().filter(|(_, node)| inner.contains(node)) {
-            self.long.insert(first);
+        let mut begins_blank = FxHashSet::default();
+        while let Some(node) = blank.pop() {
+            if begins_blank.insert(node) {
+                blank.extend(before.get(&node).into_iter().flatten());
+            }
+        }
+        for (first, node) in firsts {
+            if inner.contains(&node) {
+                self.long.insert(first);
+            }
+            if begins_blank.contains(&node) {
+                self.blank_first.insert(first);
+            }
         }
         Some(())
     }

@@ -13,6 +13,7 @@
 //! Long because a quarter of it is tests, and because what is remembered of places belongs to what they are.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::edge::{Between, Edge};
@@ -37,7 +38,7 @@ pub(crate) struct Cuts<'t> {
     /// Whether the neighbours of added tokens decide if they are found, and their extent.
     minds_context: bool,
     /// Whether it depends on characters of ASCII behind them how two of ASCII meet.
-    looks_ahead: bool,
+    looks_ahead: OnceLock<bool>,
     /// Whether it does so where a control character is among them, which is removed.
     removes_controls: bool,
     /// Whether two characters alone may decide how they meet, as the first normalizer then tells.
@@ -108,10 +109,6 @@ impl<'t> Cuts<'t> {
         let apart = minds_context || segmenter.minds_start();
         let Steps { normalizers, pre_tokenizers, patterns, .. } = segmenter.steps();
         let removes_controls = normalizers.iter().any(Normalizer::removes_controls);
-        // What a Replace puts in may be removed in its turn.
-        let looks_ahead = normalizers
-            .iter()
-            .any(|step| step.looks_ahead() || removes_controls && matches!(step, Normalizer::Replace(_)));
         let may_settle = normalizers.first().is_none_or(Normalizer::may_settle)
             && normalizers.iter().skip(1).all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
@@ -128,7 +125,7 @@ impl<'t> Cuts<'t> {
             normalized,
             apart,
             minds_context,
-            looks_ahead,
+            looks_ahead: OnceLock::new(),
             removes_controls,
             may_settle,
             decides_by_two,
@@ -296,7 +293,7 @@ impl<'t> Cuts<'t> {
             let key = u32::from_le_bytes(around);
             if key & NOT_ASCII == 0 {
                 let looks_ahead =
-                    self.looks_ahead || self.removes_controls && around[1..].iter().any(u8::is_ascii_control);
+                    self.looks_ahead() || self.removes_controls && around[1..].iter().any(u8::is_ascii_control);
                 let key = if looks_ahead { key } else { key & 0xFFFF };
                 let entry = self.tokenizer.memo().of_ascii(key);
                 let known = entry.load(Ordering::Relaxed);
@@ -317,6 +314,15 @@ impl<'t> Cuts<'t> {
         }
         let Some(edge) = edge(text, place, Edge::MOST) else { return Meeting::Unknown };
         if self.is_settled(&edge) { self.meeting_of_pair(edge, asks) } else { self.work_out(edge, asks) }
+    }
+
+    /// Whether it depends on characters of ASCII behind them how two of ASCII meet; a table is read to find out.
+    fn looks_ahead(&self) -> bool {
+        *self.looks_ahead.get_or_init(|| {
+            // What a Replace puts in may be removed in its turn.
+            let replaces = |step: &Normalizer| self.removes_controls && matches!(step, Normalizer::Replace(_));
+            self.steps.normalizers.iter().any(|step| step.looks_ahead() || replaces(step))
+        })
     }
 
     /// Whether the two characters beside an edge alone decide how they meet.
