@@ -25,7 +25,7 @@ def test_a_published_rank_file_is_recognised(
         monkeypatch.setitem(encodings.ENCODINGS, name, known._replace(sha256=hashlib.sha256(data).hexdigest()))
     loaded = bp.load(path)
     assert loaded == bp.load(path, split="o200k", special_tokens=special)
-    # What a call passes counts.
+    # An argument of the call counts.
     assert bp.load(path, special_tokens={"<|x|>": 300_000}).special_tokens == {"<|x|>": 300_000}
     assert bp.load(path, special_tokens={}).special_tokens == {}
     assert bp.load(path, split="gpt2") == bp.load(path, split="gpt2", special_tokens={})

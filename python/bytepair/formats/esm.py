@@ -27,7 +27,7 @@ _LONGEST_TOKEN = 64
 """In characters: each is a level of the expression."""
 
 _WHITE_SPACE = r"[\s\x1c-\x1f]+"
-"""What Python takes for white space."""
+"""White space as Python has it."""
 
 
 def looks_like(data: bytes) -> bool:

@@ -119,7 +119,7 @@ _SHIFTED = {
 _MULTI = _SHIFTED["MBart"]._replace(more=(*_PLBART, "<mask>"), languages=_PLBART, language="__en_XX__")
 _BASE = _MULTI._replace(more=(*_PLBART[:3], "<mask>"), languages=_PLBART[:3], language=None)
 _OF_PLBART = {"base": _BASE, "multi": _MULTI}
-"""What PLBart has by its ``language_codes``."""
+"""PLBart's numbers by its ``language_codes``."""
 
 # The folder of NLLB lists the tokens of its languages.
 _NLLB = _SHIFTED["MBart50"]._replace(more=(), language="eng_Latn")

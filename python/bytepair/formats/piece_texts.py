@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class _Class(NamedTuple):
-    """What a class does without settings, its special tokens and its template."""
+    """The settings of a class where a folder has none, its special tokens and its template."""
 
     lowercase: bool
     keep_accents: bool
     roles: Mapping[str, str]
     single: tuple[str | int, ...]
-    """Of roles and texts."""
+    """The template for one text, of roles and texts."""
     pair: tuple[str | int, ...]
     types: tuple[str, str]
 

@@ -279,9 +279,11 @@ impl SentencePiece {
         beginning.edge(left.map(space))
     }
 
-    /// Whether it depends on characters of ASCII behind them how two of ASCII that stay meet.
+    /// Whether it depends on characters of ASCII behind them how two of ASCII meet, but for control characters: a rule may
+    /// take those behind, or remove one, so that what is behind it comes to its place.
     pub(super) fn looks_ahead(&self) -> bool {
         self.joins().is_none_or(Joins::has_later_ascii)
+            || (' '..='~').any(|left| self.image(left, &mut [0; 4]).is_empty())
     }
 
     /// Whether a text loses white space at its end, and puts nothing there.

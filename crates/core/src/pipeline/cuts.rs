@@ -529,7 +529,7 @@ enum Meeting {
     /// They are in one piece unless the text ends with the right one, or with more white space, which is then lost.
     BeforeBlank,
     /// The left one is white space, which its text loses at the end, and the whole has as one space with all that is beside it.
-    /// What the right one becomes then goes on the piece, unless it is lost as well.
+    /// The piece goes on with what the right one becomes then, unless that is lost as well.
     BehindBlank,
 }
 
@@ -566,8 +566,11 @@ fn edge(text: &str, place: usize, ahead: usize) -> Option<Edge> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 pub(crate) mod tests {
+    use base64::Engine;
+
     use super::*;
     use crate::normalize::Normalizer;
+    use crate::normalize::tests::table;
     use crate::pipeline::Parts;
     use crate::pre_tokenize::PreTokenizer;
     use crate::segment::Treat;
@@ -680,6 +683,13 @@ pub(crate) mod tests {
         steps.extend([replace("String", " ", "▁"), replace("String", "a", ""), replace("Regex", r"\\s+", " ")]);
         steps.push(r#"{"type":"Strip","strip_left":true,"strip_right":true}"#.to_owned());
         steps.push(r#"{"type":"Prepend","prepend":"▁"}"#.to_owned());
+        for (rules, squeezes) in [(&[("a", ""), ("\u{1}", "")], true), (&[("!", " "), ("\n", "")], false)] {
+            let table = base64::engine::general_purpose::STANDARD.encode(table(rules));
+            steps.push(format!(
+                r#"{{"type":"SentencePiece","precompiled_charsmap":"{table}","add_dummy_prefix":true,
+                "remove_extra_whitespaces":{squeezes},"escape_whitespaces":true,"treat_whitespace_as_suffix":false}}"#
+            ));
+        }
         let alphabet = ['a', ' ', '\u{1}', '\n', 'é', '\u{301}', '\u{11A8}', '각', '\u{2003}', '!'];
         let policy = Policy { special: Treat::Match, added: Treat::Match };
         for (first, second) in steps.iter().flat_map(|first| steps.iter().map(move |second| (first, second))) {
