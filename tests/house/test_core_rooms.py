@@ -10,7 +10,7 @@ CRATES = Path(__file__).resolve().parents[2] / "crates"
 
 # Each module at the root of crates/core/src, below those that use it. DESIGN.md says what each is for.
 ROOMS = (
-    *("error", "memory", "interrupt", "utf8", "tier", "units", "helpers", "parallel", "prefetch", "large_pages", "row"),
+    *("error", "memory", "interrupt", "utf8", "tier", "prefetch", "units", "helpers", "parallel", "large_pages", "row"),
     *("eight_bytes", "edge", "occurrences", "hash", "stored"),
     *("vocab", "files", "trie"),
     "real_data",

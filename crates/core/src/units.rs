@@ -9,11 +9,15 @@ use std::ops::{BitOr, Range};
 
 use crate::error::{Error, Kind, Result};
 use crate::memory::Room;
+use crate::prefetch::prefetch_at;
 #[cfg(target_arch = "x86_64")]
 use crate::tier::{Tier, allows};
 
 /// Characters that are narrowed at once, if all are ASCII.
 const AT_ONCE: usize = 16;
+
+/// The units this many bytes ahead are asked for.
+const AHEAD: usize = 2048;
 
 /// Characters that are counted at once, if all are ASCII.
 const MEASURED_AT_ONCE: usize = 128;
@@ -232,11 +236,12 @@ fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) -> bool {
     let mut wrong = 0;
     let (chunks, rest) = units.as_chunks::<AT_ONCE>();
     for chunk in chunks {
-        let mut all = 0;
+        prefetch_at(chunk.as_ptr().wrapping_byte_add(AHEAD));
+        let mut all = T::from(0);
         for &unit in chunk {
-            all |= unit.into();
+            all = all | unit;
         }
-        if all < 0x80 {
+        if all.into() < 0x80 {
             let mut narrow = [0_u8; AT_ONCE];
             for at in 0..AT_ONCE {
                 narrow[at] = chunk[at].into() as u8;
