@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import regex
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 INTERVALS = 24
 """Random intervals of a text that are counted."""
+
+LONG = 300_000
+"""The characters of a text that several threads share."""
 
 
 def sweep_texts(random: random.Random) -> None:
@@ -38,8 +42,13 @@ def sweep_texts(random: random.Random) -> None:
 
 
 def counting(random: random.Random, drawn: Counted) -> None:
-    """Counts of a text in part."""
+    """Counts of a text in part; now and then the ids of a long one on several threads."""
     options, text = random_options(random, drawn), counting_text(random, drawn.contents)
+    if random.random() < 0.02:
+        texts = [text, *(counting_text(random, drawn.contents) for _ in range(9))]
+        with case(tok=drawn.said, options=options, texts=texts):
+            check_threads(drawn.tok, texts, random, options)
+        return
     with case(tok=drawn.said, options=options, text=text):
         check_counting(drawn.tok, text, random, options)
 
@@ -68,6 +77,25 @@ def check_calls(tok: bp.Tokenizer, texts: list[str]) -> None:
         equal("encode_batch_array", [row.tolist() for row in flat], rows)
         equal("count_batch", tok.count_batch(texts, special="allow", threads=threads), [*map(len, rows)])
     equal("decode_batch", tok.decode_batch(rows), texts)
+
+
+def check_threads(tok: bp.Tokenizer, texts: list[str], random: random.Random, options: dict[str, Any]) -> None:
+    """A long text, alone or in a batch, has the ids and the error of one thread, also in UTF-8."""
+    seed, parts, length = random.randrange(1 << 32), list[str](), 0
+    draw = Random(seed)
+    while length < LONG:
+        parts.append(draw.choice(texts) or "é")
+        length += len(parts[-1])
+    text = "".join(parts)
+    expected = outcome(lambda: tok.encode(text, threads=1, **options))
+    for given in (text, text.encode()):
+        same(f"seed {seed}", outcome(functools.partial(tok.encode, given, threads=3, **options)), expected)
+    batch = outcome(lambda: tok.encode_batch([texts[0], text], threads=3, **options))
+    if isinstance(expected, Failure):
+        equal("whether the batch raises", isinstance(batch, Failure), True)
+    else:
+        equal("the batch", batch, [tok.encode(texts[0], **options), expected])
+        equal("the count", tok.count(text, threads=3, **options), len(expected))
 
 
 def check_counting(tok: bp.Tokenizer, text: str, random: random.Random, options: dict[str, Any]) -> None:

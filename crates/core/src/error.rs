@@ -162,6 +162,12 @@ impl Error {
         self
     }
 
+    /// The same error for a text with so many bytes, and so many characters, more in front.
+    pub(crate) fn moved(self, (bytes, characters): (usize, usize)) -> Self {
+        let character = self.character.map(|character| character + characters);
+        self.shifted(bytes).but(|error| error.character = character)
+    }
+
     /// The same error, its character position derived from its byte position in `text`.
     #[must_use]
     pub fn placed(mut self, text: &str) -> Self {

@@ -25,6 +25,9 @@ const MEASURED_AT_ONCE: usize = 128;
 /// Characters for which there is room whatever they are.
 const BLOCK: usize = 1 << 13;
 
+/// Characters by which the bytes of a text are estimated.
+const LOOKED_AT: usize = 256;
+
 /// There is room for a byte more for each so many characters to come.
 const SPARE: usize = 64;
 
@@ -64,6 +67,31 @@ impl Units<'_> {
     #[must_use]
     pub fn are_characters(&self) -> bool {
         for_each_size!(self, units => measure(units).are_characters)
+    }
+
+    /// The bytes of some characters in UTF-8, if all of them are characters.
+    #[must_use]
+    pub fn bytes(&self, characters: Range<usize>) -> usize {
+        for_each_size!(self, units => measure(&units[characters]).bytes)
+    }
+
+    /// About how many bytes of UTF-8 the text has: as if all of a long text were like its beginning, and as if a short one were
+    /// ASCII.
+    #[must_use]
+    #[inline]
+    pub fn about_bytes(&self) -> usize {
+        let characters = self.characters();
+        if characters <= LOOKED_AT {
+            characters
+        } else {
+            scaled(self.bytes(0..LOOKED_AT), characters, LOOKED_AT).unwrap_or(0)
+        }
+    }
+
+    /// Whether the unit of a character is no surrogate; also behind the end.
+    #[must_use]
+    pub fn is_character(&self, character: usize) -> bool {
+        for_each_size!(self, units => units.get(character..=character).is_none_or(|unit| measure(unit).are_characters))
     }
 
     /// The text in UTF-8.

@@ -16,7 +16,7 @@ use crate::lists::{list, string};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::run::run;
 use crate::sample::seed_or_new;
-use crate::text::{Part, Stored, Texts, utf8};
+use crate::text::{Part, Texts, span, utf8};
 use crate::tokenizer::CoreTokenizer;
 
 /// Converts the texts of a batch and runs `job` on them.
@@ -31,9 +31,9 @@ pub(crate) fn with_batch<T: Send>(
         return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call encode or count"));
     }
     let texts = Texts::many(texts)?;
-    let parts = texts.utf8(errors).map_err(|(row, error)| in_row(py, error, row))?;
+    let parts = texts.parts(errors).map_err(|(row, error)| in_row(py, error, row))?;
     let batch = texts.batch(py, &parts)?;
-    let bytes = parts.iter().map(|part| part.span().text().len()).sum();
+    let bytes = parts.iter().map(|part| part.span().bytes()).sum();
     run(py, bytes, threads, |run| job(&batch, run))
 }
 
@@ -79,7 +79,7 @@ impl CoreTokenizer {
     ///     added: How other added tokens are treated: ``"match"``, ``"text"`` or ``"raise"``.
     ///     errors: For lone surrogates and invalid UTF-8: ``"strict"`` raises, ``"replace"`` encodes U+FFFD.
     ///     threads: The most threads for one text. None uses one thread up to a megabyte, and all cores for more. A long
-    ///         text is cut only where the split pattern cuts it: threads never change an id or an error.
+    ///         text is cut only where its ids are those of its parts: threads never change an id or an error.
     ///     dropout: The probability of skipping each merge when its turn comes (BPE-dropout). Uses one thread, and takes no
     ///         list of texts.
     ///     seed: Seed for `dropout`. Equal seeds draw equal ids on every machine; None draws a new seed.
@@ -261,19 +261,13 @@ impl CoreTokenizer {
         errors: OnInvalid,
         threads: Threads,
     ) -> PyResult<S> {
-        if let Ok(text) = text.cast::<PyString>() {
-            match Stored::of(text)? {
-                Stored::Ascii(text) => return self.encode_spans(py, &[Span::Text(text)], policy.borrowed(), threads),
-                // What is replaced is looked for first.
-                Stored::Units(units) if matches!(errors, OnInvalid::Strict) || units.are_characters() => {
-                    let encode = |run: Run<'_>| S::of_units(&self.inner, units, policy.borrowed(), run);
-                    return run(py, units.characters(), threads, encode);
-                }
-                Stored::Units(_) => {}
-            }
+        if let Ok(text) = text.cast::<PyString>()
+            && let Some(span) = span(text, errors)?
+        {
+            return self.encode_spans(py, &[span], policy.borrowed(), threads);
         }
         let texts = Texts::one(text)?;
-        let parts = texts.utf8(errors).map_err(|(_, error)| error)?;
+        let parts = texts.parts(errors).map_err(|(_, error)| error)?;
         let spans = collect(py, parts.iter().map(Part::span))?;
         self.encode_spans(py, &spans, policy.borrowed(), threads)
     }
@@ -285,7 +279,7 @@ impl CoreTokenizer {
         policy: Policy<'_>,
         threads: Threads,
     ) -> PyResult<S> {
-        let bytes = spans.iter().map(|span| span.text().len()).sum();
+        let bytes = spans.iter().map(Span::bytes).sum();
         run(py, bytes, threads, |run| S::of_spans(&self.inner, spans, policy, run))
     }
 

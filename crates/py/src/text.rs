@@ -262,8 +262,8 @@ impl<'py> Texts<'py> {
         Ok(())
     }
 
-    /// The UTF-8 of each part; an error comes with its row.
-    pub(crate) fn utf8(&self, on_invalid: OnInvalid) -> Result<Vec<Part<'_>>, (usize, PyErr)> {
+    /// Each part as the core takes it; an error comes with its row.
+    pub(crate) fn parts(&self, on_invalid: OnInvalid) -> Result<Vec<Part<'_>>, (usize, PyErr)> {
         let row = |part| self.ends.as_ref().map_or(part, |ends| ends.partition_point(|&end| end <= part));
         let mut parts = Vec::new();
         if let Some(first) = self.parts.first() {
@@ -285,26 +285,45 @@ impl<'py> Texts<'py> {
     }
 }
 
+/// The text of a `str` as it is stored; None if it holds what is no character and is to be replaced.
+#[inline]
+pub(crate) fn span<'a>(text: &'a Bound<'_, PyString>, on_invalid: OnInvalid) -> PyResult<Option<Span<'a>>> {
+    Ok(match Stored::of(text)? {
+        Stored::Ascii(text) => Some(Span::Text(text)),
+        Stored::Units(units) if matches!(on_invalid, OnInvalid::Strict) || units.are_characters() => {
+            Some(Span::Units(units))
+        }
+        Stored::Units(_) => None,
+    })
+}
+
 /// A part of a text.
 pub(crate) enum Part<'a> {
-    Text(Cow<'a, str>),
-    Control(&'a str),
+    /// As Python stores it.
+    Stored(Span<'a>),
+    /// What is no character was replaced.
+    Replaced(String),
 }
 
 impl<'a> Part<'a> {
     fn read(part: &'a Bound<'_, PyAny>, on_invalid: OnInvalid) -> PyResult<Self> {
-        if !part.is_instance_of::<PyString>()
-            && let Ok(control) = part.cast::<Control>()
-        {
-            return Ok(Part::Control(&control.get().token));
+        if let Ok(text) = part.cast::<PyString>() {
+            if let Some(span) = span(text, on_invalid)? {
+                return Ok(Self::Stored(span));
+            }
+        } else if let Ok(control) = part.cast::<Control>() {
+            return Ok(Self::Stored(Span::Control(&control.get().token)));
         }
-        utf8(part, on_invalid).map(Part::Text)
+        Ok(match utf8(part, on_invalid)? {
+            Cow::Borrowed(text) => Self::Stored(Span::Text(text)),
+            Cow::Owned(text) => Self::Replaced(text),
+        })
     }
 
     pub(crate) fn span(&self) -> Span<'_> {
         match self {
-            Self::Text(text) => Span::Text(text),
-            Self::Control(token) => Span::Control(token),
+            Self::Stored(span) => *span,
+            Self::Replaced(text) => Span::Text(text),
         }
     }
 }

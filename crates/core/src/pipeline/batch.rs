@@ -6,6 +6,7 @@
 //! Long because a fifth of it is tests, and because texts, spans and parts are distributed by one scheme.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,9 +17,9 @@ use crate::error::{Error, Kind, Result};
 use crate::large_pages;
 use crate::memory::Room;
 use crate::parallel;
+use crate::pipeline::in_ranges::Long;
 use crate::pipeline::{Span, Tokenizer};
 use crate::segment::{Part, Policy};
-use crate::units::Units;
 
 /// Fewer bytes in a batch are not worth a thread.
 const BYTES_FOR_THREADS: usize = 1 << 16;
@@ -66,7 +67,7 @@ impl<'a> Batch<'a> {
     }
 
     fn bytes(&self, row: usize) -> usize {
-        self.row(row).iter().map(|span| span.text().len()).sum()
+        self.row(row).iter().map(Span::bytes).sum()
     }
 
     fn total(&self) -> usize {
@@ -113,11 +114,6 @@ pub trait Gather: Sink + Default + Send {
     /// # Errors
     /// As [`Tokenizer::encode_spans`]; `Interrupted`.
     fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self>;
-    /// The same of a text in other units than UTF-8.
-    ///
-    /// # Errors
-    /// As [`Gather::of_spans`]; `Encode`, at the first unit that is no character, if nothing before it is at fault.
-    fn of_units(tokenizer: &Tokenizer, units: Units, policy: Policy, run: Run) -> Result<Self>;
 }
 
 impl Gather for Vec<u32> {
@@ -155,10 +151,6 @@ impl Gather for Vec<u32> {
     fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self> {
         tokenizer.encode_whole(spans, policy, run)
     }
-
-    fn of_units(tokenizer: &Tokenizer, units: Units, policy: Policy, run: Run) -> Result<Self> {
-        tokenizer.encode_units(units, policy, run)
-    }
 }
 
 impl Gather for Count {
@@ -185,10 +177,6 @@ impl Gather for Count {
     fn of_spans(tokenizer: &Tokenizer, spans: &[Span], policy: Policy, run: Run) -> Result<Self> {
         tokenizer.encode_whole(spans, policy, run)
     }
-
-    fn of_units(tokenizer: &Tokenizer, units: Units, policy: Policy, run: Run) -> Result<Self> {
-        tokenizer.encode_units(units, policy, run)
-    }
 }
 
 /// How much is handed out at a time, in bytes: a group of texts, and a part of a text that is cut.
@@ -206,18 +194,20 @@ impl Portions {
 }
 
 /// The unit of work of a worker.
-enum Task {
+enum Task<'a> {
     /// Some whole texts.
     Rows(Range<usize>),
     /// Some parts, from byte `start` on, of a long text: which of the long ones, and whether they are its last.
     Parts { row: usize, long: usize, parts: Range<usize>, start: usize, last: bool },
+    /// A range of a long text between two cuts, and whether it is its last.
+    Range { row: usize, long: Long<'a>, range: Range<usize>, last: bool },
 }
 
-impl Task {
+impl Task<'_> {
     fn row(&self) -> usize {
         match self {
             Self::Rows(rows) => rows.start,
-            Self::Parts { row, .. } => *row,
+            Self::Parts { row, .. } | Self::Range { row, .. } => *row,
         }
     }
 }
@@ -314,10 +304,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Tokenizer {
     /// The ids of one text, gathered by `S`. A long text is cut for several threads.
     pub(super) fn encode_whole<S: Gather>(&self, spans: &[Span], policy: Policy, run: Run) -> Result<S> {
-        let bytes = spans.iter().map(|span| span.text().len()).sum();
-        if let [span @ Span::Text(_)] = *spans
+        let bytes = spans.iter().map(Span::bytes).sum();
+        if let [span @ (Span::Text(_) | Span::Units(_))] = *spans
             && run.threads(bytes, 1) > 1
         {
+            // A pattern may say nothing of where text can be cut: then text in UTF-8 can be, if nothing changes it.
+            if let Span::Units(units) = span
+                && self.segmenter().steps().keep_text()
+                && self.ranges(span, policy, PORTION)?.is_none()
+            {
+                return self.encode_whole(&[Span::Text(&units.text()?)], policy, run);
+            }
             let whole = self.gather::<S>(&Batch::of_single(vec![span]), policy, run);
             return whole.map(|whole| whole.sink).map_err(|error| error.but(|error| error.row = None));
         }
@@ -396,7 +393,8 @@ impl Tokenizer {
             if call.taker.is_none() {
                 whole.sink.expect(bytes);
             }
-            let (tasks, longs) = self.tasks(batch, policy, portions);
+            let tasks = self.tasks(batch, policy, portions);
+            let (tasks, longs) = tasks.map_err(|error| Box::new((0, Fault::Error { error, cut: false })))?;
             self.work(call, &tasks, &longs, whole)
         };
         let (row, fault) = match work(portions) {
@@ -419,7 +417,12 @@ impl Tokenizer {
     }
 
     /// The work on a batch: groups of texts, and parts of long ones.
-    fn tasks(&self, batch: &Batch, policy: Policy, portions: Portions) -> (Vec<Task>, Vec<Vec<Part>>) {
+    fn tasks<'b>(
+        &self,
+        batch: &Batch<'b>,
+        policy: Policy,
+        portions: Portions,
+    ) -> Result<(Vec<Task<'b>>, Vec<Vec<Part>>)> {
         let (mut tasks, mut longs) = (Vec::new(), Vec::new());
         let (mut first, mut size) = (0, 0);
         let group = |rows: Range<usize>, tasks: &mut Vec<Task>| {
@@ -429,8 +432,24 @@ impl Tokenizer {
         };
         for row in 0..batch.len() {
             let bytes = batch.bytes(row);
-            if bytes / 2 > portions.part
-                && let [Span::Text(text)] = *batch.row(row)
+            let span = match *batch.row(row) {
+                [span] if bytes / 2 > portions.part => Some(span),
+                _ => None,
+            };
+            let ranges = span.map_or(Ok(None), |span| self.ranges(span, policy, portions.part))?;
+            if let Some((long, ends)) = ranges {
+                group(first..row, &mut tasks);
+                (first, size) = (row + 1, 0);
+                let starts = iter::once(0).chain(ends.iter().copied());
+                tasks.extend(starts.zip(&ends).enumerate().map(|(number, (start, &end))| Task::Range {
+                    row,
+                    long,
+                    range: start..end,
+                    last: number + 1 == ends.len(),
+                }));
+                continue;
+            }
+            if let Some(Span::Text(text)) = span
                 && let Some(parts) = self.segmenter().parts(text, policy, portions.part, PIECES_TO_SETTLE)
             {
                 group(first..row, &mut tasks);
@@ -453,14 +472,14 @@ impl Tokenizer {
             }
         }
         group(first..batch.len(), &mut tasks);
-        (tasks, longs)
+        Ok((tasks, longs))
     }
 
     /// Runs the tasks; returns the error in the first faulty text, and the number of that text.
     fn work<S: Gather>(
         &self,
         call: &Call,
-        tasks: &[Task],
+        tasks: &[Task<'_>],
         longs: &[Vec<Part>],
         whole: Chunk<S>,
     ) -> std::result::Result<Chunk<S>, Box<(usize, Fault)>> {
@@ -488,12 +507,19 @@ impl Tokenizer {
                     .map_err(|error| (error.row.unwrap_or(rows.start), Fault::Error { error, cut: false })),
                 Task::Parts { row, long, parts, start, last } => {
                     let parts = &longs[*long][parts.clone()];
-                    let text = batch.row(*row).first().map_or("", Span::text);
+                    let Some(Span::Text(text)) = batch.row(*row).first() else { return };
                     let encoded = self.encode_parts(text, parts, *start, run, &mut chunk.sink);
                     if *last {
                         chunk.ends.push(chunk.sink.total());
                     }
                     encoded.map_err(|fault| (*row, fault))
+                }
+                Task::Range { row, long, range, last } => {
+                    let encoded = self.encode_range(*long, range.clone(), policy, run.stop, &mut chunk.sink);
+                    if *last {
+                        chunk.ends.push(chunk.sink.total());
+                    }
+                    encoded.map_err(|error| (*row, Fault::Error { error, cut: true }))
                 }
             };
             let mut give = || {

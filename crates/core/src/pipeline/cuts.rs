@@ -153,18 +153,19 @@ impl<'t> Cuts<'t> {
         })
     }
 
+    /// The first cut of a text in a range of characters of it where a stage before the model certainly ends a piece.
+    pub(crate) fn first_of_pieces(&self, text: &str, range: Range<usize>) -> Option<usize> {
+        first_place(text, range, |place| {
+            self.meeting_at(text, place, false) == Meeting::Cut && !self.is_near_added(text, place)
+        })
+    }
+
     /// A cut of a text after `range.start` and up to `range.end`, which are characters of the text: the first one within
     /// [`NEAR`] bytes of the start that is known without asking the model, else the first of all.
     ///
     /// Time: linear in the text before the cut.
     pub(crate) fn first(&self, text: &str, range: Range<usize>) -> Option<usize> {
-        let first = |range: Range<usize>, asks| {
-            let mut place = range.start;
-            text[range].chars().find_map(|left| {
-                place += left.len_utf8();
-                self.is_cut_by(text, place, asks).then_some(place)
-            })
-        };
+        let first = |range, asks| first_place(text, range, |place| self.is_cut_by(text, place, asks));
         let near = boundary(text, range.end.min(range.start + NEAR)).max(range.start);
         let known = self.makes_pieces.then(|| first(range.start..near, false)).flatten();
         known.or_else(|| first(range, true))
@@ -545,6 +546,15 @@ impl Meeting {
         Self::BeforeBlank,
         Self::BehindBlank,
     ];
+}
+
+/// The first place after `range.start` and up to `range.end` that is wanted.
+fn first_place(text: &str, range: Range<usize>, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
+    let mut place = range.start;
+    text[range].chars().find_map(|left| {
+        place += left.len_utf8();
+        is_wanted(place).then_some(place)
+    })
 }
 
 /// The last place after `range.start` and up to `range.end` that is wanted.

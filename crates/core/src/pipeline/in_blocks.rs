@@ -1,74 +1,61 @@
 //! Long text in other units than UTF-8: encoded block by block, so that its UTF-8 is never in memory as a whole.
 //!
-//! A block of UTF-8 is made behind what is left of the one before, and encoded up to its last cut, by all threads of the call. A
-//! text without cuts is encoded as a whole.
+//! A block of UTF-8 is made behind what is left of the one before, and encoded up to its last cut. A text without cuts is encoded
+//! as a whole.
 
-use super::batch::{Batch, Gather, Run};
-use super::encode_stream::{EncodeStream, walk};
-use super::{Span, Tokenizer};
-use crate::error::Result;
+use super::Tokenizer;
+use super::encode_stream::EncodeStream;
+use crate::encode::{Count, Encoder, Sink};
+use crate::error::{Error, Result};
 use crate::segment::Policy;
 use crate::units::Units;
 
-/// A block, in characters for each thread.
+/// A block, in characters.
 const BLOCK: usize = 1 << 18;
 
 /// A cut is looked for in so many bytes at the end of a block: where there is none, a block twice as long is tried.
 const NEAR: usize = 1 << 16;
 
 impl Tokenizer {
-    /// The ids of a text, as [`Tokenizer::encode_whole`].
-    pub(super) fn encode_units<S: Gather>(&self, units: Units, policy: Policy, run: Run) -> Result<S> {
-        self.encode_in_blocks(units, policy, run, BLOCK * run.threads(units.characters(), 1))
+    /// Encodes a text. Apart from the loops over text that is UTF-8 already.
+    #[inline(never)]
+    pub(super) fn encode_units<S: Sink>(&self, units: Units, policy: Policy, encoder: &mut Encoder<S>) -> Result<()> {
+        self.encode_in_blocks(units, policy, encoder, BLOCK)
     }
 
     /// The same with blocks of so many characters.
-    pub(super) fn encode_in_blocks<S: Gather>(
+    pub(super) fn encode_in_blocks<S: Sink>(
         &self,
         units: Units,
         policy: Policy,
-        run: Run,
+        encoder: &mut Encoder<S>,
         block: usize,
-    ) -> Result<S> {
+    ) -> Result<()> {
         let characters = units.characters();
-        if characters <= 2 * block {
-            return self.encode_whole(&[Span::Text(&units.text()?)], policy, run);
-        }
-        let mut sink = S::default();
-        let mut encode = |text: &str, is_first: bool| {
-            if is_first {
-                // As if all blocks were alike.
-                sink.expect(text.len().saturating_mul(characters.div_ceil(block)));
-            }
-            self.encode_block(text, is_first, policy, run, &mut sink)
+        let segmenter = self.segmenter();
+        let done = if characters <= 2 * block {
+            units.text().and_then(|text| segmenter.walk(&text, policy, encoder))
+        } else {
+            let mut encode = |text: &str, is_first: bool| {
+                if is_first { segmenter.walk(text, policy, encoder) } else { segmenter.walk_on(text, policy, encoder) }
+            };
+            let mut stream = EncodeStream::default();
+            (0..characters)
+                .step_by(block)
+                .try_for_each(|start| {
+                    let range = start..characters.min(start + block);
+                    stream.push_units(self, policy, (units, range), NEAR, &mut encode)
+                })
+                .and_then(|()| stream.encode_rest(&mut encode))
         };
-        let mut stream = EncodeStream::default();
-        let mut start = 0;
-        while start < characters {
-            let end = characters.min(start + block);
-            stream.push_units(self, policy, (units, start..end), NEAR, &mut encode)?;
-            start = end;
-        }
-        stream.encode_rest(&mut encode)?;
-        Ok(sink)
+        done.map_err(|error| self.first_fault(units, policy, error))
     }
 
-    /// Encodes a text that begins at a cut, if it is not the first, and ends at one.
-    fn encode_block<S: Gather>(
-        &self,
-        text: &str,
-        is_first: bool,
-        policy: Policy,
-        run: Run,
-        sink: &mut S,
-    ) -> Result<()> {
-        // Where several threads can encode a text, no stage minds whether it is the first.
-        if run.threads(text.len(), 1) > 1 && self.segmenter().steps().keep_text() {
-            let block = Batch::of_single(vec![Span::Text(text)]);
-            let mut ids: S =
-                self.gather(&block, policy, run).map_err(|error| error.but(|error| error.row = None))?.sink;
-            return sink.absorb(&mut ids);
-        }
-        walk(self, policy, text, is_first, run.stop, sink)
+    /// The first error of a text of which one is known: what comes before a unit that is no character may be at fault as well.
+    fn first_fault(&self, units: Units, policy: Policy, error: Error) -> Error {
+        let Some(end) = error.character.filter(|&character| !units.is_character(character)) else { return error };
+        let mut text = String::new();
+        let before = units.append(0..end, &mut text).and_then(|()| self.encode(&text, policy, &mut Count::default()));
+        before.err().unwrap_or(error)
     }
 }

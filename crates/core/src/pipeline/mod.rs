@@ -7,6 +7,7 @@ mod cuts;
 mod each;
 mod encode_stream;
 mod in_blocks;
+mod in_ranges;
 mod locate;
 mod sample;
 pub mod study;

@@ -25,6 +25,7 @@ use crate::pre_tokenize::PreTokenizer;
 use crate::segment::{Policy, Segmenter, Steps, Visit};
 use crate::split::Pattern;
 use crate::split::added::AddedToken;
+use crate::units::Units;
 use crate::vocab::Vocab;
 
 /// A stretch of input: text from anywhere, or a token that the caller vouches for.
@@ -32,16 +33,19 @@ use crate::vocab::Vocab;
 pub enum Span<'a> {
     /// Text, in which the policy decides how added tokens are treated.
     Text(&'a str),
+    /// The same in units of one size.
+    Units(Units<'a>),
     /// The added token with this content, under every policy.
     Control(&'a str),
 }
 
-impl<'a> Span<'a> {
-    /// The text of the span.
+impl Span<'_> {
+    /// How many bytes of UTF-8 the span has, of units about how many.
     #[must_use]
-    pub fn text(&self) -> &'a str {
-        match *self {
-            Self::Text(text) | Self::Control(text) => text,
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Control(text) => text.len(),
+            Self::Units(units) => units.about_bytes(),
         }
     }
 }
@@ -375,8 +379,10 @@ impl Tokenizer {
         policy: Policy,
         encoder: &mut Encoder<S>,
     ) -> Result<()> {
-        if let [Span::Text(text)] = *spans {
-            return self.segmenter.walk(text, policy, encoder);
+        match *spans {
+            [Span::Text(text)] => return self.segmenter.walk(text, policy, encoder),
+            [Span::Units(units)] => return self.encode_units(units, policy, encoder),
+            _ => {}
         }
         let mut joined = String::new();
         let mut run = Stretch { start: 0, left: None, right: None };
@@ -385,6 +391,11 @@ impl Tokenizer {
                 Span::Text(text) => {
                     joined.room(text.len())?;
                     joined.push_str(text);
+                    continue;
+                }
+                Span::Units(units) => {
+                    let before = (joined.len(), joined.chars().count());
+                    units.append(0..units.characters(), &mut joined).map_err(|error| error.moved(before))?;
                     continue;
                 }
                 Span::Control(content) => content,

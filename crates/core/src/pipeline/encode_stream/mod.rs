@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use crate::encode::Sink;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::Room;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
@@ -141,7 +141,7 @@ impl EncodeStream {
             &joined
         };
         let (whole, rest) = part.split_at(complete(part));
-        let text = on_invalid.text(whole).map_err(|error| moved(error, self.length()))?;
+        let text = on_invalid.text(whole).map_err(|error| error.moved(self.length()))?;
         self.pending = rest.to_vec();
         self.push(tokenizer, policy, &text, stop, sink)
     }
@@ -159,7 +159,7 @@ impl EncodeStream {
         sink: &mut impl Sink,
     ) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
-        let rest = on_invalid.text(&pending).map_err(|error| moved(error, self.length()))?;
+        let rest = on_invalid.text(&pending).map_err(|error| error.moved(self.length()))?;
         self.text.push_str(&rest);
         self.encode_rest(|text, is_first| walk(tokenizer, policy, text, is_first, stop, sink))
     }
@@ -174,7 +174,7 @@ impl EncodeStream {
     /// Encodes the beginning of the text and lets go of it.
     fn encode(&mut self, end: usize, encode: impl FnOnce(&str, bool) -> Result<()>) -> Result<()> {
         let text = &self.text[..end];
-        encode(text, self.before.0 == 0).map_err(|error| moved(error, self.before))?;
+        encode(text, self.before.0 == 0).map_err(|error| error.moved(self.before))?;
         self.before.0 += end;
         self.before.1 += text.chars().count();
         self.text.drain(..end);
@@ -201,10 +201,4 @@ pub(crate) fn walk(
 ) -> Result<()> {
     let (segmenter, mut encoder) = (tokenizer.segmenter(), tokenizer.encoder(sink, stop));
     if is_first { segmenter.walk(text, policy, &mut encoder) } else { segmenter.walk_on(text, policy, &mut encoder) }
-}
-
-/// Moves an error's position forward by a number of bytes and characters.
-fn moved(error: Error, (bytes, characters): (usize, usize)) -> Error {
-    let character = error.character.map(|character| character + characters);
-    error.shifted(bytes).but(|error| error.character = character)
 }

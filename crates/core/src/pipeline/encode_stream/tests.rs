@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::encode::Count;
+use crate::error::Error;
 use crate::pipeline::{Parts, Run, Span};
 use crate::segment::{Steps, Treat};
 use crate::split::added::AddedToken;
@@ -25,6 +26,12 @@ fn tokenizer(patterns: &[&str], flags: bool) -> Tokenizer {
         ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
     })
     .unwrap()
+}
+
+fn in_blocks<S: Sink + Default>(tokenizer: &Tokenizer, units: Units, policy: Policy, block: usize) -> Result<S> {
+    let mut sink = S::default();
+    tokenizer.encode_in_blocks(units, policy, &mut tokenizer.encoder(&mut sink, None), block)?;
+    Ok(sink)
 }
 
 /// The ids of a text in parts, with no waiting for more, and the error that there was.
@@ -64,7 +71,7 @@ fn parts_change_neither_ids_nor_errors() {
                 let characters: Vec<u32> = text.chars().map(u32::from).collect();
                 let units = Units::Four(&characters);
                 for block in [1, 2, 7] {
-                    let ids = tokenizer.encode_in_blocks::<Vec<u32>>(units, policy, Run::default(), block);
+                    let ids = in_blocks::<Vec<u32>>(&tokenizer, units, policy, block);
                     let whole = error.clone().map_or_else(|| Ok(expected.clone()), Err);
                     assert_eq!(ids, whole, "{number} {flags} {text:?} {block}");
                 }
@@ -106,7 +113,31 @@ fn little_is_held_where_there_are_cuts_and_all_where_there_is_none() {
 }
 
 #[test]
-fn threads_that_share_the_blocks_of_a_text_change_neither_ids_nor_errors() {
+fn the_first_error_of_units_is_that_of_one_thread_or_several() {
+    let tokenizer = tokenizer(&[names::GPT2], true);
+    let surrogate: &[u32] = &[0xD800];
+    let [wrong, special] = ["Q", "<s>"].map(|text| text.chars().map(u32::from).collect::<Vec<_>>());
+    for faults in
+        [[&[][..], surrogate], [&wrong, surrogate], [surrogate, &wrong], [&special, surrogate], [&wrong, &special]]
+    {
+        let filling: Vec<u32> = " abc bcde\n é世界".repeat(15_000).chars().map(u32::from).collect();
+        let text = [&filling[..], faults[0], &filling, faults[1], &filling].concat();
+        let end = text.iter().position(|unit| surrogate.contains(unit)).unwrap_or(text.len());
+        let before: String = text[..end].iter().filter_map(|&unit| char::from_u32(unit)).collect();
+        let (policy, run, units) =
+            (Policy::default(), |threads| Run { threads: Some(threads), stop: None }, Units::Four(&text));
+        let whole = tokenizer.encode_whole::<Vec<u32>>(&[Span::Text(&before)], policy, run(1));
+        let expected = whole.and_then(|_| units.text()).unwrap_err();
+        assert_eq!(in_blocks::<Count>(&tokenizer, units, policy, 50_000).err(), Some(expected.clone()));
+        for threads in [1, 3] {
+            let error = tokenizer.encode_whole::<Count>(&[Span::Units(units)], policy, run(threads)).err();
+            assert_eq!(error, Some(expected.clone()), "{threads}");
+        }
+    }
+}
+
+#[test]
+fn neither_blocks_nor_threads_change_ids_or_errors_of_units() {
     for patterns in [&[names::GPT2][..], &[], &[r"(?<=b)c|\w"]] {
         let tokenizer = tokenizer(patterns, true);
         for wrong in ["", "Q", "<s>"] {
@@ -118,10 +149,17 @@ fn threads_that_share_the_blocks_of_a_text_change_neither_ids_nor_errors() {
             let (policy, spans) = (Policy::default(), [Span::Text(&text)]);
             let whole = tokenizer.encode_whole::<Vec<u32>>(&spans, policy, run(1));
             assert_eq!(whole.is_err(), !wrong.is_empty());
-            for (threads, block) in [(1, 100_000), (3, 100_000), (3, 140_001)] {
-                let ids = tokenizer.encode_in_blocks::<Vec<u32>>(units, policy, run(threads), block);
-                assert_eq!(ids, whole, "{patterns:?} {wrong:?} {threads} {block}");
-                let counted = tokenizer.encode_in_blocks::<Count>(units, policy, run(threads), block);
+            for block in [100_000, 140_001] {
+                assert_eq!(
+                    in_blocks::<Vec<u32>>(&tokenizer, units, policy, block),
+                    whole,
+                    "{patterns:?} {wrong:?} {block}"
+                );
+            }
+            for threads in [1, 3] {
+                let ids = tokenizer.encode_whole::<Vec<u32>>(&[Span::Units(units)], policy, run(threads));
+                assert_eq!(ids, whole, "{patterns:?} {wrong:?} {threads}");
+                let counted = tokenizer.encode_whole::<Count>(&[Span::Units(units)], policy, run(threads));
                 assert_eq!(counted.map(|count| count.0), whole.clone().map(|ids| ids.len() as u64));
             }
         }
