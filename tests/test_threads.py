@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
 import bytepair as bp
+from fuzz import kinds
 from tests.conftest import HOSTILE
 
 STREAM_MB = int(os.environ.get("BYTEPAIR_STREAM_MB", "50"))
@@ -57,6 +59,26 @@ def test_threads_change_neither_ids_nor_errors_of_a_long_text(sources: list[str]
                 if isinstance(expected, list):
                     assert tok.encode_array(text, threads=threads, **options).tolist() == expected
                     assert tok.count(text, threads=threads, **options) == len(expected)
+
+
+@pytest.mark.parametrize("kind", kinds.FILES)
+def test_threads_change_neither_ids_nor_errors_of_any_model(kind: str, tmp_path: Path) -> None:
+    tmp_path.joinpath("tokenizer.json").write_bytes(kinds.FILES[kind])
+    tok = bp.Tokenizer.from_file(tmp_path / "tokenizer.json", partial_alphabet=True)
+    random = Random(3)
+    words = ["low", " low", "lower", " Newest", "ﬁ", "é", "e\u0301", "中", ".", "\n", "  ", "1", "'s", "😀"]
+    for script in ("low Low. ", "".join(words), "中文 ひらがな"):
+        text = "".join(random.choices([*words, script], k=100_000))
+        expected = outcome(tok.encode, text, threads=1)
+        for threads in (2, 7):
+            assert outcome(tok.encode, text, threads=threads) == expected
+            assert outcome(tok.encode, text.encode(), threads=threads) == expected
+            rows = outcome(tok.encode_batch, ["low", text], threads=threads)
+            if isinstance(expected, list):
+                assert rows == [tok.encode("low"), expected]
+                assert tok.count(text, threads=threads) == len(expected)
+            else:
+                assert isinstance(rows, tuple)
 
 
 def test_no_thread_is_no_thread(tok: bp.Tokenizer) -> None:
