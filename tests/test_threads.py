@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from fuzz import kinds
 
 import bytepair as bp
-from fuzz import kinds
 from tests.conftest import HOSTILE
 
 STREAM_MB = int(os.environ.get("BYTEPAIR_STREAM_MB", "50"))

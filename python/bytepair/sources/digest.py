@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bytepair.sources.compressed import blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 _MODULUS = 1 << 256
@@ -48,10 +48,7 @@ class SourceDigest:
         Raises:
             ArtifactError: It cannot be read.
         """
-        whole = hashlib.sha256()
-        for data in blocks(address, None, _BLOCK):
-            whole.update(data)
-        self.add(whole.digest())
+        self.add(FileHash(address).digest())
 
     def add_texts(self, texts: Iterable[str | bytes]) -> None:
         """Adds an iterable of texts, one part."""
@@ -86,6 +83,34 @@ class SourceDigest:
 
     def __repr__(self) -> str:
         return f"SourceDigest({self.hex()})"
+
+
+class FileHash:
+    """The SHA-256 of a file as it is stored, local or behind a URL, for whoever reads it anyway."""
+
+    def __init__(self, address: str | Path) -> None:
+        self._address = address
+        self._whole: bytes | None = None
+
+    def blocks(self) -> Iterator[bytes]:
+        """The bytes of the file, which are hashed on the way.
+
+        Raises:
+            ArtifactError: It cannot be read.
+        """
+        whole = hashlib.sha256()
+        for data in blocks(self._address, None, _BLOCK):
+            whole.update(data)
+            yield data
+        self._whole = whole.digest()
+
+    def digest(self) -> bytes:
+        """The hash, for which the file is read if its blocks were not."""
+        if self._whole is None:
+            for _ in self.blocks():
+                pass
+        assert self._whole is not None
+        return self._whole
 
 
 class TextsHash:

@@ -10,7 +10,7 @@ from bytepair.errors import BytepairError, EncodeError, SourceError, TrainingErr
 from bytepair.progress import Phase
 from bytepair.sources import inputs, readers
 from bytepair.sources.compressed import ByteReader, blocks
-from bytepair.sources.digest import SourceDigest, TextsHash
+from bytepair.sources.digest import FileHash, SourceDigest, TextsHash
 from bytepair.sources.documents import GivenDocuments, LongDocument
 from bytepair.sources.inputs import Input, blame
 from bytepair.sources.source import Reading, Source, holds_counts
@@ -60,12 +60,14 @@ def count_source(
     with Phase(report, "count", inputs.total_size(found)) as phase:
         for input in found:
             options = {"group": numbers[input.group], "errors": errors, "threads": threads}
-            whole = TextsHash() if digest is not None and not isinstance(input, Input) else None
-            count_input(counter, input, reading, options, phase.tell, batch_bytes=_BATCH_BYTES, texts_hash=whole)
+            whole = None
+            if digest is not None:
+                whole = FileHash(input.address) if isinstance(input, Input) else TextsHash()
+            count_input(counter, input, reading, options, phase.tell, batch_bytes=_BATCH_BYTES, whole=whole)
             if isinstance(input, Input):
                 phase.tell(input.size)
-            if digest is not None:
-                digest.add_file(input.address) if isinstance(input, Input) else digest.add(whole.digest())  # type: ignore[union-attr]  # there is a hash
+            if digest is not None and whole is not None:
+                digest.add(whole.digest())
             phase.next_part()
     return groups
 
@@ -125,7 +127,7 @@ def count_input(
     batch_bytes: int,
     start: int = 0,
     end: int | None = None,
-    texts_hash: TextsHash | None = None,
+    whole: FileHash | TextsHash | None = None,
 ) -> int:
     """Counts the pieces of an input, or of a portion of it.
 
@@ -141,7 +143,7 @@ def count_input(
         batch_bytes: About how many bytes of documents are counted together.
         start: Where the portion starts; see `readers.portions`.
         end: Where it ends.
-        texts_hash: Gets the texts of an iterable; None for none.
+        whole: Gets the texts of an iterable, or the bytes of a file that is not read otherwise; None for neither.
 
     Returns:
         The bytes of the portion, as they are stored.
@@ -155,7 +157,7 @@ def count_input(
     if isinstance(input, Input) and (is_lines or (input.content == "text" and reading.delimiter is None)):
         counting = _Bytes(counter, input, field, options, tell)
         if input.is_local and not input.compression and start == 0 and end is None:
-            counting.file()
+            counting.file(whole if isinstance(whole, FileHash) else None)
         else:
             counting.blocks(start, end)
         return (input.size if end is None else end) - start
@@ -177,8 +179,8 @@ def count_input(
         else:
             _count_batch(counter, input, found, telling())
             passed = found.passed
-            if texts_hash is not None:
-                texts_hash.update(found.texts if isinstance(found, GivenDocuments) else found.texts.to_list())
+            if isinstance(whole, TextsHash):
+                whole.update(found.texts if isinstance(found, GivenDocuments) else found.texts.to_list())
         tell(passed)
     return passed
 
@@ -230,12 +232,15 @@ class _Bytes:
         self._options, self._tell = options, tell
         self._passed = 0
 
-    def file(self) -> None:
-        """Counts a local file, which the core reads."""
+    def file(self, whole: FileHash | None) -> None:
+        """Counts a local file, which the core reads, or takes from its hash while others count."""
         # Normalizers can make more of a text than is on the disk.
         options = {**self._options, "tell": lambda done: self._tell(min(done, self._input.size))}
         try:
-            self._counter.count_file(self._input.address, options, json_field=self._field)
+            if whole is None:
+                self._counter.count_file(self._input.address, options, json_field=self._field)
+            else:
+                self._counter.count_chunks(whole.blocks(), options, json_field=self._field)
         except BytepairError as error:
             self._place(error)
             raise
