@@ -16,8 +16,8 @@ use crate::segment::Policy;
 use crate::units::Units;
 use crate::utf8::boundary;
 
-/// The longest added token by which a text is cut.
-const MOST_CONTEXT: usize = 1 << 16;
+/// The bytes of the longest added token with which a text is cut.
+const MOST_CONTEXT: usize = 1 << 12;
 
 /// The places at the beginning of a range in which a cut is looked for.
 const WINDOW: usize = 512;
@@ -52,7 +52,7 @@ impl Long<'_> {
         }
     }
 
-    /// The first place from `place` on that is between characters.
+    /// The last place up to `place` that is between characters.
     fn between(&self, place: usize) -> usize {
         match self {
             Self::Units(_) => place,
