@@ -74,6 +74,9 @@ impl Sink for Count {
 /// How many pieces are looked up together at most.
 const MANY: usize = Ends::MOST;
 
+/// So many pieces of pre-tokenizers are looked up together.
+const TOGETHER: usize = 32;
+
 /// The working memory of a thread.
 #[derive(Default)]
 struct Workspace {
@@ -352,14 +355,18 @@ fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnM
 
 impl Workspace {
     /// Sends the ids of a piece to `sink`.
-    fn encode_word(&mut self, words: &WordModel, piece: &str, sink: &mut impl Sink) -> Result<()> {
+    fn encode_word(
+        &mut self,
+        words: &WordModel,
+        piece: &str,
+        (key, hash): (Key, u32),
+        sink: &mut impl Sink,
+    ) -> Result<()> {
         let Self { lookup: Lookup { known, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
         if u32::try_from(piece.len()).is_err() {
             return Err(Error::piece_too_long());
         }
         let bytes = piece.as_bytes();
-        let key = Key::new(bytes, 0, bytes.len());
-        let hash = key.hash();
         ids.clear();
         if !known.get(key, hash, bytes, ids) {
             tokens.clear();
@@ -628,7 +635,8 @@ impl<S: Sink> Visit for Encoder<'_, S> {
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(interrupted());
             }
-            return workspace.encode_word(words, piece, self.sink);
+            let key = Key::new(piece.as_bytes(), 0, piece.len());
+            return workspace.encode_word(words, piece, (key, key.hash()), self.sink);
         }
         let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
@@ -636,6 +644,37 @@ impl<S: Sink> Visit for Encoder<'_, S> {
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
         self.sink.take(&[token.id])
+    }
+
+    fn cut(&mut self, text: &str, pieces: &[Range<usize>]) -> Result<()> {
+        let Some(workspace) = &mut self.workspace else { return Ok(()) };
+        let mut keys = [(Key::default(), 0); TOGETHER];
+        for pieces in pieces.chunks(TOGETHER) {
+            for (piece, place) in pieces.iter().zip(&mut keys) {
+                let key = Key::new(text.as_bytes(), piece.start, piece.len());
+                *place = (key, key.hash());
+                workspace.lookup.known.prepare(place.1);
+            }
+            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(interrupted());
+            }
+            for (piece, &(key, hash)) in pieces.iter().zip(&keys) {
+                let Some(piece) = text.get(piece.clone()).filter(|piece| !piece.is_empty()) else { continue };
+                workspace.checks.check()?;
+                if let Some(words) = self.model.instead(piece) {
+                    workspace.encode_word(words, piece, (key, hash), self.sink)?;
+                    continue;
+                }
+                let (ids, is_it) = workspace.lookup.known.probe(key, hash);
+                if is_it {
+                    self.sink.take(&ids[..ids[IDS] as usize])?;
+                } else {
+                    let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
+                    workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {

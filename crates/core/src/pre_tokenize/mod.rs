@@ -62,6 +62,16 @@ impl PreTokenized {
         self.text.original(self.pieces.get(piece)?.clone())
     }
 
+    /// The text that the pieces are of.
+    pub(crate) fn text(&self) -> &str {
+        self.text.text()
+    }
+
+    /// Where the pieces are in it.
+    pub(crate) fn pieces(&self) -> &[Range<usize>] {
+        &self.pieces
+    }
+
     /// The texts of the pieces.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| self.text.text().get(piece.clone()))

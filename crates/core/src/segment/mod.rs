@@ -45,6 +45,10 @@ pub trait Visit {
     fn piece(&mut self, piece: &str) -> Result<()>;
     /// An added token, and the text that it took.
     fn added(&mut self, token: &AddedToken, text: &str) -> Result<()>;
+    /// Pieces of `text`, in order; those without text are none.
+    fn cut(&mut self, text: &str, pieces: &[Range<usize>]) -> Result<()> {
+        pieces.iter().filter_map(|piece| text.get(piece.clone())).try_for_each(|piece| self.piece(piece))
+    }
     /// The pieces that patterns in a row make of `text` and that start in `range`, which starts at a boundary of the
     /// first pattern; returns where the last one ends. Errors are placed in `text`.
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
@@ -545,7 +549,7 @@ impl Segmenter {
             }
             let at_start = at_start && text.starts_original(range.start);
             let cut = self.pre_tokenize(text.part(range)?, at_start)?;
-            cut.texts().try_for_each(|piece| walk_pieces(piece, &self.steps.patterns, visitor))
+            walk_cut(&cut, &self.steps.patterns, visitor)
         });
         walked.map_err(unplaced)
     }
@@ -555,7 +559,7 @@ impl Segmenter {
         let Steps { prefix_space, pre_tokenizers, patterns, .. } = &self.steps;
         if !pre_tokenizers.is_empty() {
             let cut = self.pre_tokenize(Aligned::plain(memory::copy(text)?), at_start)?;
-            return cut.texts().try_for_each(|piece| walk_pieces(piece, patterns, visitor)).map_err(unplaced);
+            return walk_cut(&cut, patterns, visitor).map_err(unplaced);
         }
         if *prefix_space && !text.starts_with(' ') {
             let mut spaced = String::new();
@@ -663,6 +667,14 @@ fn find(
 /// The same error, of a text that is not the one that was given.
 fn unplaced(error: Error) -> Error {
     error.but(|error| error.byte = None)
+}
+
+/// The pieces of pre-tokenizers, or what patterns make of them.
+fn walk_cut(cut: &PreTokenized, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {
+    if patterns.is_empty() {
+        return visitor.cut(cut.text(), cut.pieces());
+    }
+    cut.texts().try_for_each(|piece| walk_pieces(piece, patterns, visitor))
 }
 
 fn walk_pieces(text: &str, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {
