@@ -301,7 +301,7 @@ pub(crate) fn span<'a>(text: &'a Bound<'_, PyString>, on_invalid: OnInvalid) -> 
 pub(crate) enum Part<'a> {
     /// As Python stores it.
     Stored(Span<'a>),
-    /// What is no character was replaced.
+    /// Lone surrogates or invalid bytes were replaced.
     Replaced(String),
 }
 

@@ -198,7 +198,7 @@ enum Task<'a> {
     /// Some whole texts.
     Rows(Range<usize>),
     /// Some parts, from byte `start` on, of a long text: which of the long ones, and whether they are its last.
-    Parts { row: usize, long: usize, parts: Range<usize>, start: usize, last: bool },
+    Parts { row: usize, text: &'a str, long: usize, parts: Range<usize>, start: usize, last: bool },
     /// A range of a long text between two cuts, and whether it is its last.
     Range { row: usize, long: Long<'a>, range: Range<usize>, last: bool },
 }
@@ -313,7 +313,8 @@ impl Tokenizer {
                 && self.segmenter().steps().keep_text()
                 && self.ranges(span, policy, PORTION)?.is_none()
             {
-                return self.encode_whole(&[Span::Text(&units.text()?)], policy, run);
+                let text = units.text().map_err(|error| self.first_fault(units, policy, error))?;
+                return self.encode_whole(&[Span::Text(&text)], policy, run);
             }
             let whole = self.gather::<S>(&Batch::of_single(vec![span]), policy, run);
             return whole.map(|whole| whole.sink).map_err(|error| error.but(|error| error.row = None));
@@ -458,7 +459,7 @@ impl Tokenizer {
                 for (number, part) in (1..).zip(&parts) {
                     let last = number == parts.len();
                     if last || part.end() - start >= portions.part {
-                        tasks.push(Task::Parts { row, long: longs.len(), parts: begun..number, start, last });
+                        tasks.push(Task::Parts { row, text, long: longs.len(), parts: begun..number, start, last });
                         (begun, start) = (number, part.end());
                     }
                 }
@@ -505,9 +506,8 @@ impl Tokenizer {
                 Task::Rows(rows) => self
                     .encode_rows(batch, rows.clone(), policy, run, chunk)
                     .map_err(|error| (error.row.unwrap_or(rows.start), Fault::Error { error, cut: false })),
-                Task::Parts { row, long, parts, start, last } => {
+                Task::Parts { row, text, long, parts, start, last } => {
                     let parts = &longs[*long][parts.clone()];
-                    let Some(Span::Text(text)) = batch.row(*row).first() else { return };
                     let encoded = self.encode_parts(text, parts, *start, run, &mut chunk.sink);
                     if *last {
                         chunk.ends.push(chunk.sink.total());

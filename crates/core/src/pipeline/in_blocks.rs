@@ -52,7 +52,7 @@ impl Tokenizer {
     }
 
     /// The first error of a text of which one is known: what comes before a unit that is no character may be at fault as well.
-    fn first_fault(&self, units: Units, policy: Policy, error: Error) -> Error {
+    pub(super) fn first_fault(&self, units: Units, policy: Policy, error: Error) -> Error {
         let Some(end) = error.character.filter(|&character| !units.is_character(character)) else { return error };
         let mut text = String::new();
         let before = units.append(0..end, &mut text).and_then(|()| self.encode(&text, policy, &mut Count::default()));

@@ -189,8 +189,8 @@ mod tests {
                 });
                 most = most.max(tokenizer.range_ends(Long::Text(&text), policy, range).unwrap().len());
             }
-            // The stages of number 9 have a pattern that looks ahead, those of 11 make one piece of a text.
-            assert!(most > 20 || most == 1 && flags == 5 || [9, 11].contains(&number), "{number} {flags} {most}");
+            // With a space put in front of each text there may be no cut.
+            assert!(most > 60 || flags == 5, "{number} {flags} {most}");
         }
     }
 }

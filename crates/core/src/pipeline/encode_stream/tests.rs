@@ -114,7 +114,7 @@ fn little_is_held_where_there_are_cuts_and_all_where_there_is_none() {
 
 #[test]
 fn the_first_error_of_units_is_that_of_one_thread_or_several() {
-    let tokenizer = tokenizer(&[names::GPT2], true);
+    let tokenizers = [names::GPT2, r"(?<=b)c|\w"].map(|pattern| tokenizer(&[pattern], true));
     let surrogate: &[u32] = &[0xD800];
     let [wrong, special] = ["Q", "<s>"].map(|text| text.chars().map(u32::from).collect::<Vec<_>>());
     for faults in
@@ -126,12 +126,14 @@ fn the_first_error_of_units_is_that_of_one_thread_or_several() {
         let before: String = text[..end].iter().filter_map(|&unit| char::from_u32(unit)).collect();
         let (policy, run, units) =
             (Policy::default(), |threads| Run { threads: Some(threads), stop: None }, Units::Four(&text));
-        let whole = tokenizer.encode_whole::<Vec<u32>>(&[Span::Text(&before)], policy, run(1));
-        let expected = whole.and_then(|_| units.text()).unwrap_err();
-        assert_eq!(in_blocks::<Count>(&tokenizer, units, policy, 50_000).err(), Some(expected.clone()));
-        for threads in [1, 3] {
-            let error = tokenizer.encode_whole::<Count>(&[Span::Units(units)], policy, run(threads)).err();
-            assert_eq!(error, Some(expected.clone()), "{threads}");
+        for tokenizer in &tokenizers {
+            let whole = tokenizer.encode_whole::<Vec<u32>>(&[Span::Text(&before)], policy, run(1));
+            let expected = whole.and_then(|_| units.text()).unwrap_err();
+            assert_eq!(in_blocks::<Count>(tokenizer, units, policy, 50_000).err(), Some(expected.clone()));
+            for threads in [1, 3] {
+                let error = tokenizer.encode_whole::<Count>(&[Span::Units(units)], policy, run(threads)).err();
+                assert_eq!(error, Some(expected.clone()), "{threads}");
+            }
         }
     }
 }
