@@ -69,12 +69,6 @@ impl Units<'_> {
         for_each_size!(self, units => measure(units).are_characters)
     }
 
-    /// The bytes of some characters in UTF-8, if all of them are characters.
-    #[must_use]
-    pub fn bytes(&self, characters: Range<usize>) -> usize {
-        for_each_size!(self, units => measure(&units[characters]).bytes)
-    }
-
     /// About how many bytes of UTF-8 the text has: as if all of a long text were like its beginning, and as if a short one were
     /// ASCII.
     #[must_use]
@@ -84,14 +78,9 @@ impl Units<'_> {
         if characters <= LOOKED_AT {
             characters
         } else {
-            scaled(self.bytes(0..LOOKED_AT), characters, LOOKED_AT).unwrap_or(0)
+            let bytes = for_each_size!(self, units => measure(&units[..LOOKED_AT]).bytes);
+            scaled(bytes, characters, LOOKED_AT).unwrap_or(0)
         }
-    }
-
-    /// Whether the unit of a character is no surrogate; also behind the end.
-    #[must_use]
-    pub fn is_character(&self, character: usize) -> bool {
-        for_each_size!(self, units => units.get(character..=character).is_none_or(|unit| measure(unit).are_characters))
     }
 
     /// The text in UTF-8.

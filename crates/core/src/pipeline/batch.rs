@@ -313,8 +313,7 @@ impl Tokenizer {
                 && self.segmenter().steps().keep_text()
                 && self.ranges(span, policy, PORTION)?.is_none()
             {
-                let text = units.text().map_err(|error| self.first_fault(units, policy, error))?;
-                return self.encode_whole(&[Span::Text(&text)], policy, run);
+                return self.encode_whole(&[Span::Text(&units.text()?)], policy, run);
             }
             let whole = self.gather::<S>(&Batch::of_single(vec![span]), policy, run);
             return whole.map(|whole| whole.sink).map_err(|error| error.but(|error| error.row = None));

@@ -5,8 +5,8 @@
 
 use super::Tokenizer;
 use super::encode_stream::EncodeStream;
-use crate::encode::{Count, Encoder, Sink};
-use crate::error::{Error, Result};
+use crate::encode::{Encoder, Sink};
+use crate::error::Result;
 use crate::segment::Policy;
 use crate::units::Units;
 
@@ -48,14 +48,10 @@ impl Tokenizer {
                 })
                 .and_then(|()| stream.encode_rest(&mut encode))
         };
-        done.map_err(|error| self.first_fault(units, policy, error))
-    }
-
-    /// The first error of a text of which one is known: what comes before a unit that is no character may be at fault as well.
-    pub(super) fn first_fault(&self, units: Units, policy: Policy, error: Error) -> Error {
-        let Some(end) = error.character.filter(|&character| !units.is_character(character)) else { return error };
-        let mut text = String::new();
-        let before = units.append(0..end, &mut text).and_then(|()| self.encode(&text, policy, &mut Count::default()));
-        before.err().unwrap_or(error)
+        // A unit that is no character is found before all else, wherever it is.
+        done.map_err(|error| {
+            let ends = error.kind.ends_the_call() || units.are_characters();
+            if ends { error } else { units.text().err().unwrap_or(error) }
+        })
     }
 }
