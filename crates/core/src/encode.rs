@@ -646,7 +646,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
         self.sink.take(&[token.id])
     }
 
-    fn cut(&mut self, text: &str, pieces: &[Range<usize>]) -> Result<()> {
+    fn pre_tokenized(&mut self, text: &str, pieces: &[Range<usize>]) -> Result<()> {
         let Some(workspace) = &mut self.workspace else { return Ok(()) };
         let mut keys = [(Key::default(), 0); TOGETHER];
         for pieces in pieces.chunks(TOGETHER) {

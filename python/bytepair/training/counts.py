@@ -139,7 +139,8 @@ class Counts:
                 None for no limit. The counts are the same with any limit.
             start: The position of the source's first byte among all sources, if earlier ones are counted
                 elsewhere; only ``first_seen`` and ``first_position`` depend on it.
-            digest: Whether files are read once more for `digest`.
+            digest: Whether `digest` is taken. Compressed files, Parquet, Arrow and what is behind a URL are read once
+                more for it.
             progress: As for `bytepair.train`.
 
         Raises:

@@ -1,6 +1,6 @@
 //! Many texts, or one long text, encoded by several threads: the ids are those of one thread.
 //!
-//! Short texts are handed out in groups and long ones in parts, so that work balances for all texts. The ids of
+//! Short texts are handed out in groups and long ones in parts or ranges, so that work balances for all texts. The ids of
 //! a worker are copied to their place in the one result as soon as all before them are there.
 //!
 //! Long because a fifth of it is tests, and because texts, spans and parts are distributed by one scheme.

@@ -45,8 +45,8 @@ pub trait Visit {
     fn piece(&mut self, piece: &str) -> Result<()>;
     /// An added token, and the text that it took.
     fn added(&mut self, token: &AddedToken, text: &str) -> Result<()>;
-    /// Pieces of `text`, in order; those without text are none.
-    fn cut(&mut self, text: &str, pieces: &[Range<usize>]) -> Result<()> {
+    /// The pieces that pre-tokenizers made of `text`, in order; those without text are none.
+    fn pre_tokenized(&mut self, text: &str, pieces: &[Range<usize>]) -> Result<()> {
         pieces.iter().filter_map(|piece| text.get(piece.clone())).try_for_each(|piece| self.piece(piece))
     }
     /// The pieces that patterns in a row make of `text` and that start in `range`, which starts at a boundary of the
@@ -672,7 +672,7 @@ fn unplaced(error: Error) -> Error {
 /// The pieces of pre-tokenizers, or what patterns make of them.
 fn walk_cut(cut: &PreTokenized, patterns: &[Pattern], visitor: &mut impl Visit) -> Result<()> {
     if patterns.is_empty() {
-        return visitor.cut(cut.text(), cut.pieces());
+        return visitor.pre_tokenized(cut.text(), cut.pieces());
     }
     cut.texts().try_for_each(|piece| walk_pieces(piece, patterns, visitor))
 }
