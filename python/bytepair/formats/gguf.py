@@ -1,6 +1,7 @@
 """The tokenizer in a GGUF file of llama.cpp; the format is read, not written.
 
-Only keys that begin with ``tokenizer.ggml.`` are used, and no tensors. The kinds are ``gpt2`` (BPE of bytes, with a
+Of its keys only those that begin with ``tokenizer.`` are used, and the names of the model and of its architecture; no
+tensors. The kinds are ``gpt2`` (BPE of bytes, with a
 split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``gemma4`` (BPE of characters with
 merges), ``bert`` (WordPiece), ``t5`` (Unigram) and ``rwkv`` (the longest token first). A normalizer that the published
 tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does without.
@@ -10,16 +11,17 @@ Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 
 from __future__ import annotations
 
+import math
 import struct
 import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats import configs, hf_json, hf_models, rwkv, sentencepiece, vocab_txt
+from bytepair.formats import configs, gguf_rules, hf_json, hf_models, rwkv, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS, SPELLED
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
-from bytepair.model.packed import PackedModel
+from bytepair.model.packed import PackedModel, parse_options, spell_options
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import SPLIT_PATTERNS, split_pattern
 
@@ -31,8 +33,10 @@ MAGIC = b"GGUF"
 _PREFIX = "tokenizer.ggml."
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
-_LISTS = {"tokens": str, "merges": str, "scores": float, "token_type": int}
+_LISTS = {"tokens": (str,), "merges": (str,), "scores": (float, int), "token_type": (int,)}
+_GENERAL = ("general.name", "general.architecture")
 _BLANK = "\u2581"
+_NORMALIZER_OPTIONS = {"normalizer.lowercase": "do_lower_case", "normalizer.strip_accents": "strip_accents"}
 _ROLES = {
     "bos": ("bos",),
     "eos": ("eos",),
@@ -104,6 +108,8 @@ class _Reader:
 def metadata(data: bytes | mmap) -> dict[str, Any]:
     """The metadata of the tokenizer: names without ``tokenizer.``, with numbers, strings and lists of these.
 
+    With them are ``general.name`` and ``general.architecture``.
+
     Raises:
         FormatError: It is of another version, cut short or damaged; ``byte`` locates the fault.
     """
@@ -125,7 +131,7 @@ def metadata(data: bytes | mmap) -> dict[str, Any]:
             raise damaged(f"the key {key!r} occurs twice", at)
         keys.add(key)
         value = reader.value()
-        if key.startswith("tokenizer."):
+        if key.startswith("tokenizer.") or key in _GENERAL:
             found[key.removeprefix("tokenizer.")] = value
     return found
 
@@ -143,8 +149,8 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
     found = metadata(data)
     table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
     kind = table.get("model")
-    for name, item in _LISTS.items():
-        if name in table and not (isinstance(table[name], list) and all(type(value) is item for value in table[name])):
+    for name, items in _LISTS.items():
+        if name in table and not (isinstance(table[name], list) and all(type(value) in items for value in table[name])):
             raise _wrong(name, table[name])
     tokens = table.get("tokens")
     if not tokens:
@@ -152,6 +158,8 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
     for name in ("scores", "token_type"):
         if name in table and len(table[name]) != len(tokens):
             raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
+    if kind in _COMPLETED:
+        table = gguf_rules.completed(table)
     if kind == "gpt2" and (split is not None or table.get("pre") not in SPELLED):
         spec = _read_pairs(table, split)
     elif not isinstance(kind, str) or kind not in _READERS:
@@ -166,6 +174,9 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
         spec = _READERS[kind](table)
     if spec.post_processor is None:
         spec = spec.replace(post_processor=_template(table, tokens))
+    name, architecture = (str(found.get(key, "")) for key in _GENERAL)
+    added = gguf_rules.flagged(spec.added_tokens, name, f"{table.get('pre')} {architecture}")
+    spec = spec.replace(added_tokens=added)
     return spec if kind == "bert" else spec.replace(roles=tuple(_roles(table, tokens).items()))
 
 
@@ -237,7 +248,7 @@ def _read_spelled(table: dict[str, Any]) -> TokenizerSpec:
 
 def _read_pieces(table: dict[str, Any]) -> TokenizerSpec:
     unigram = table["model"] == "t5"
-    tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
+    tokens, kinds = table["tokens"], table["token_type"]
     weights = table.get("scores") or [0.0] * len(tokens)
     pieces = []
     unk = _unknown(table, kinds)
@@ -246,8 +257,10 @@ def _read_pieces(table: dict[str, Any]) -> TokenizerSpec:
             raise FormatError(
                 f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}"
             )
-        # To llama.cpp, other pieces of the unknown type are control tokens: Phi-3 has many.
-        pieces.append(sentencepiece.Piece(token, score, CONTROL if kind == UNKNOWN and id != unk else kind))
+        # No text becomes the unknown token by its score. To llama.cpp, other pieces of its type are control tokens:
+        # Phi-3 has many.
+        weight = -math.inf if unigram and id == unk else float(score)
+        pieces.append(sentencepiece.Piece(token, weight, CONTROL if kind == UNKNOWN and id != unk else kind))
     # llama.cpp matches user-defined symbols in the text itself, before normalization.
     symbols = [(id, piece.content) for id, piece in enumerate(pieces) if piece.kind == USER_DEFINED]
     pieces = [piece._replace(kind=CONTROL) if piece.kind == USER_DEFINED else piece for piece in pieces]
@@ -256,13 +269,16 @@ def _read_pieces(table: dict[str, Any]) -> TokenizerSpec:
         rules = bytes(value & 0xFF for value in charsmap)
     except TypeError as error:
         raise _wrong("precompiled_charsmap", charsmap) from error
-    normalizer = sentencepiece.Normalizer(
-        rules if unigram else b"",
-        _flag(table, "add_space_prefix", default=True),
-        unigram and _flag(table, "remove_extra_whitespaces", default=False),
-    )
+    # Where llama.cpp removes white space, it puts a space before each word.
+    removes = unigram and _flag(table, "remove_extra_whitespaces", default=False)
+    begins = _flag(table, "add_space_prefix", default=not unigram) or removes
+    normalizer = sentencepiece.Normalizer(rules if unigram else b"", begins, removes)
     trainer = sentencepiece.TrainerSettings(1 if unigram else 2, any(piece.kind == BYTE for piece in pieces))
     spec = sentencepiece.build(pieces, normalizer, trainer)
+    if unigram:
+        # llama.cpp does not round sums to 32 bits as sentencepiece does.
+        options = parse_options(spec.packed.options or "") | {"unk_score": None}
+        spec = spec.replace(model=spec.packed._replace(options=spell_options(options)))
     chosen = dict(symbols)
     added = tuple(token._replace(special=False) if token.id in chosen else token for token in spec.added_tokens)
     return spec.replace(added_tokens=added)
@@ -286,7 +302,8 @@ def _read_bert(table: dict[str, Any]) -> TokenizerSpec:
     if bad is not None:
         raise FormatError(f"the token {bad!r} has a line end", pointer=f"{_PREFIX}tokens")
     roles = _roles(table, tokens)
-    config = {f"{role}_token": token for role, token in roles.items()}
+    options = {option: _flag(table, key, default=True) for key, option in _NORMALIZER_OPTIONS.items() if key in table}
+    config = {**{f"{role}_token": token for role, token in roles.items()}, **options}
     spec = vocab_txt.read("".join(f"{token}\n" for token in tokens).encode(), config)
     return spec.replace(roles=tuple((dict(spec.roles) | roles).items()))
 
@@ -304,6 +321,9 @@ def _read_rwkv(table: dict[str, Any]) -> TokenizerSpec:
         rows[id] = token
     return rwkv.build(rows, added)
 
+
+_COMPLETED = frozenset(["gpt2", "gemma4", "llama", "t5"])
+"""The kinds of which llama.cpp knows more than the file says."""
 
 _READERS: dict[Any, Callable[[dict[str, Any]], TokenizerSpec]] = {
     "gpt2": _read_spelled,

@@ -105,7 +105,7 @@ _NAMES: dict[tuple[str, ...], str] = {
     "jais exaone4 trillion granite-docling modern-bert a.x-4.0 mellum",
     _DIGIT: "starcoder refact command-r smollm codeshell exaone minerva-7b mellum2",
     _LLAMA3: "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano smaug-bpe dbrx "
-    "chatglm-bpe glm4",
+    "chatglm-bpe glm4 glm5",
     _QWEN2: "qwen2 stablelm2 deepseek-r1-qwen megrez hunyuan grok-2 kormo f2llmv2 solar-open",
     _O200K: "gpt-4o llama4 kanana2 talkie minimax-m2 granite-embed-multi-97m",
     _TEKKEN: "tekken",
@@ -151,6 +151,8 @@ IGNORE_MERGES = frozenset(
         "minicpm5",
         "youtu",
         "granite-embed-multi-97m",
+        "glm4",
+        "glm5",
     ]
 )
 """The names of tokenizers with ``ignore_merges``: a piece that is a token is taken whole."""
