@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,28 @@ def test_tokens_are_numbered_as_published(tmp_path: Path) -> None:
     assert tok("low")["input_ids"] == [49406, 513, 49407]
     assert tok.save(tmp_path / "saved")[0].name == "tokenizer.json"
     assert bp.load(tmp_path / "saved").encode("slow lo") == tok.encode("slow lo")
+
+
+def test_the_list_may_be_compressed(tmp_path: Path) -> None:
+    plain, path = tmp_path / "bpe_simple_vocab_16e6.txt", tmp_path / "bpe_simple_vocab_16e6.txt.gz"
+    plain.write_bytes(listed(["l o", "lo w</w>"]))
+    packed = gzip.compress(plain.read_bytes())
+    path.write_bytes(packed)
+    assert bp.load(path) == bp.load(plain)
+    for cut in (packed[:-1], packed[:-9], packed[: len(packed) // 2]):
+        path.write_bytes(cut)
+        with pytest.raises(bp.FormatError, match="is cut off"):
+            bp.load(path)
+    path.write_bytes(packed[:-5] + bytes([packed[-5] ^ 1]) + packed[-4:])
+    with pytest.raises(bp.FormatError, match="is damaged"):
+        bp.load(path)
+    path.write_bytes(gzip.compress(plain.read_bytes() + bytes(65 << 20)))
+    with pytest.raises(bp.FormatError, match="larger than 64 MB"):
+        bp.load(path)
+    for other in (gzip.compress(b"text"), packed[:9], b"\x1f\x8bx"):
+        path.write_bytes(other)
+        with pytest.raises(bp.FormatError, match="compressed by gzip"):
+            bp.load(path)
 
 
 def test_broken_lists_are_refused() -> None:

@@ -1,4 +1,4 @@
-r"""CLIP's files: ``vocab.json`` with ``merges.txt``, and ``bpe_simple_vocab_16e6.txt``, the list that both come from.
+r"""CLIP's files: ``vocab.json`` with ``merges.txt``, and the list they come from, ``bpe_simple_vocab_16e6.txt.gz``.
 
 The end of a word is a part of its last token, ``</w>``. The list has more merges than CLIP was trained with; its
 tokens are numbered in order: all bytes, all bytes at the end of a word, what the merges make, two special ones. Texts
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _NAME = "bpe_simple_vocab_16e6.txt"
 _MERGES = 49152 - 256 - 2
 _WORD_END = "</w>"
+_GZIP = 16
+"""What `zlib` adds to the size of its window for the format of gzip."""
+_LARGEST = 64 << 20
 _SPECIAL = ("<|startoftext|>", "<|endoftext|>")
 _SPLIT = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
@@ -38,6 +41,32 @@ def has_word_ends(vocab: Container[str]) -> bool:
 def looks_like(data: bytes) -> bool:
     """Whether the file is the list: its first line names it."""
     return data.startswith(f'"{_NAME}#version'.encode())
+
+
+def unpacked(data: bytes) -> bytes | None:
+    """The list, of a file that is the list compressed by gzip, as CLIP publishes it; None for any other file.
+
+    Raises:
+        FormatError: It is cut off, damaged or too large.
+    """
+    import zlib  # noqa: PLC0415
+
+    stream = zlib.decompressobj(zlib.MAX_WBITS | _GZIP)
+    try:
+        begin = stream.decompress(data, len(_NAME) + 16)
+    except zlib.error:
+        return None
+    if not looks_like(begin):
+        return None
+    try:
+        found = begin + stream.decompress(stream.unconsumed_tail, _LARGEST)
+    except zlib.error as error:
+        raise FormatError(f"CLIP's list of merges is damaged: {error}", remedy="fetch it again") from error
+    if not stream.eof:
+        raise FormatError(
+            f"CLIP's list of merges is cut off, or larger than {_LARGEST >> 20} MB", remedy="fetch it again"
+        )
+    return found
 
 
 def read(data: bytes) -> TokenizerSpec:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_GZIP = b"\x1f\x8b"
 _GGUF = b"GGUF"
 _MAPPED = (_GGUF,) if os.name == "nt" else (_GGUF, native.WITH_TABLES)
 """Windows refuses to replace a file while it is mapped."""
@@ -64,6 +65,10 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
     data = files.read(path)
     require_memory(_BYTES_TO_LOAD + _BYTES_OF_A_BYTE * len(data))
     manifest.verify(path, data)
+    if data.startswith(_GZIP):
+        from bytepair.formats import clip  # noqa: PLC0415
+
+        data = clip.unpacked(data) or data
     foreign.check(path, data)
     vocab = vocabulary_beside(path)
     if data.startswith(b"#version") and vocab.is_file():
