@@ -29,7 +29,7 @@ def pair(place: Path, tokens: list[str], name: str | None, merges: str = MERGES,
     return place
 
 
-@pytest.mark.parametrize("name", ["Roberta", "Bart", "Longformer", "LED", "Mvp"])
+@pytest.mark.parametrize("name", ["Roberta", "Bart", "Longformer", "LED", "Luke", "Mvp"])
 def test_a_text_has_the_ends_of_roberta(tmp_path: Path, name: str) -> None:
     tok = bp.load(pair(tmp_path, ROBERTA, name))
     low, space = tok.token_id("low"), tok.token_id(" low")
@@ -109,12 +109,22 @@ def test_whisper_has_a_prompt(tmp_path: Path) -> None:
     assert tok("low")["input_ids"] == [300, 301, tok.token_id("low"), len(GPT2) - 1]
 
 
+def test_luke_has_marks_of_entities(tmp_path: Path) -> None:
+    tok = bp.load(pair(tmp_path, ROBERTA, "Luke"))
+    size = len(ROBERTA)
+    assert (tok.token_id("<ent>"), tok.token_id("<ent2>"), tok.vocab_size) == (size, size + 1, size + 2)
+    assert tok.encode("low<ent>low", special="allow") == [tok.token_id("low"), size, tok.token_id("low")]
+    # A folder may list them with other ids.
+    rows = {str(size + at): {"content": token, "special": True} for at, token in enumerate(("<x>", "<ent>", "<ent2>"))}
+    assert bp.load(pair(tmp_path, ROBERTA, "Luke", added_tokens_decoder=rows)).token_id("<ent>") == size + 1
+
+
 def test_a_missing_token_is_named(tmp_path: Path) -> None:
     with pytest.raises(bp.FormatError, match="the vocabulary has no <s>, which is to be added to each text"):
         bp.load(pair(tmp_path, GPT2, "Roberta"))
 
 
-@pytest.mark.parametrize("name", ["CTRL", "XLM", "Flaubert", "BioGpt", "Luke"])
+@pytest.mark.parametrize("name", ["CTRL", "XLM", "Flaubert", "BioGpt", "LayoutLMv3"])
 def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(bp.FormatError, match=f"{name}Tokenizer does more with a text than to merge its bytes"):
         bp.load(pair(tmp_path, GPT2, name))
@@ -197,6 +207,16 @@ def test_vocab_txt_of_other_classes(tmp_path: Path) -> None:
     tok = load("Funnel", ["<unk>", "<cls>", "<sep>", "<pad>", "<mask>", "low", "##er"])
     both = tok("lower", "low", return_token_type_ids=True)
     assert (both["input_ids"], both["token_type_ids"]) == ([1, 5, 6, 2, 5, 2], [2, 0, 0, 0, 1, 1])
-    for name in ("BertJapanese", "RoFormer", "Splinter", "Tapas"):
+    splinter = [*BERT, "[QUESTION]", "."]
+    tok = load("Splinter", splinter)
+    assert tok("low")["input_ids"] == [2, 5, 3]
+    both = tok("low", "x", return_token_type_ids=True)
+    assert (both["input_ids"], both["token_type_ids"]) == ([2, 5, 8, 9, 3, 7, 3], [0, 0, 0, 0, 0, 1, 1])
+    assert tok.encode("low [QUESTION].", special="allow") == [5, 8, 9]
+    with pytest.raises(bp.FormatError, match=r"has no \., which is to be added"):
+        load("Splinter", splinter[:-1])
+    with pytest.raises(bp.FormatError, match="with its padding on the left"):
+        load("Splinter", splinter, padding_side="left")
+    for name in ("BertJapanese", "RoFormer", "Tapas"):
         with pytest.raises(bp.FormatError, match=f"{name}Tokenizer finds words in another way"):
             load(name, BERT)

@@ -46,6 +46,18 @@ def test_xlm_robertas_pieces_have_the_numbers_of_fairseq(tmp_path: Path, name: s
     assert bp.load(tmp_path / "saved").spec == tok.spec
 
 
+def test_mluke_is_xlm_roberta_with_marks_of_entities(tmp_path: Path) -> None:
+    data = models.model(models.unigram_pieces(), 1)
+    other = bp.load(folder(tmp_path, data, "XLMRobertaTokenizer"))
+    tok = bp.load(folder(tmp_path, data, "MLukeTokenizer"))
+    size = other.vocab_size
+    assert (tok.token_id("<mask>"), tok.token_id("<ent>"), tok.token_id("<ent2>")) == (size - 1, size, size + 1)
+    for text in TEXTS:
+        assert tok(text)["input_ids"] == other(text)["input_ids"]
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<x>": size, "<ent>": size + 1, "<ent2>": size + 2}))
+    assert bp.load(tmp_path).token_id("<ent>") == size + 1
+
+
 def test_t5_ends_each_text(tmp_path: Path) -> None:
     data = models.model(models.unigram_pieces(), 1)
     for model_type in ("t5", "mt5"):
@@ -207,7 +219,7 @@ def test_added_tokens_are_found_before_sentencepiece(tmp_path: Path, form: str) 
     assert added.tokenize("low<new>lo") == ["▁low", "<new>", "▁lo"]
 
 
-@pytest.mark.parametrize("name", ["ErnieM", "SeamlessM4T", "Siglip", "Bartpho"])
+@pytest.mark.parametrize("name", ["ErnieM", "SeamlessM4T", "BertJapanese", "LayoutXLM"])
 def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
     data = models.model(models.unigram_pieces(), 1)
     with pytest.raises(bp.FormatError, match=f"{name}Tokenizer (numbers|changes)") as caught:

@@ -84,6 +84,24 @@ def test_gpt_sw3_removes_what_does_not_print(tmp_path: Path) -> None:
     assert dict(tok.spec.roles)["eos"] == "<|endoftext|>"
 
 
+def test_siglip_removes_punctuation(tmp_path: Path) -> None:
+    tok = bp.load(folder(tmp_path, models.model(PIECES, 1), "Siglip"))
+    plain = bp.load(tmp_path / "spiece.model")
+    for text, changed_by_hand in (
+        ('"LOW," said lo-w... ', "low said low"),
+        ("- low \x1c\u3000 (er)", "low er"),
+        ("low▁lower!", "low lower"),
+        ("`{|}~", ""),
+    ):
+        ids = plain.encode(changed_by_hand)
+        assert tok.encode(text) == ids
+        assert tok(text)["input_ids"] == [*ids, 2]
+    assert tok("low", "er")["input_ids"] == [*plain.encode("low"), 2, *plain.encode("er"), 2]
+    assert tok.encode("low </s> er", special="allow") == [*plain.encode("low"), 2, *plain.encode("er")]
+    cased = bp.load(folder(tmp_path, models.model(PIECES, 1), "Siglip", do_lower_case=False))
+    assert cased.encode("LOW!") == plain.encode("LOW") != tok.encode("LOW!")
+
+
 def test_a_wrong_setting_or_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(bp.FormatError, match="do_lower_case is 'no'") as caught:
         bp.load(folder(tmp_path, models.model(PIECES, 1), "Albert", do_lower_case="no"))

@@ -119,6 +119,42 @@ def test_m2m100_has_languages_behind_its_vocabulary(tmp_path: Path) -> None:
         bp.load(tmp_path)
 
 
+def test_speech_to_text_has_the_ids_of_its_vocabulary(tmp_path: Path) -> None:
+    (tmp_path / "sentencepiece.bpe.model").write_bytes(models.model(models.unigram_pieces(), 1))
+    vocabulary = {token: id for id, token in enumerate(["<s>", "<pad>", "</s>", "<unk>", *TOKENS[3:]])}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
+    config = {"tokenizer_class": "Speech2TextTokenizer", "lang_codes": None, "do_upper_case": False}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    tok = bp.load(tmp_path)
+    assert tok("low w")["input_ids"] == [vocabulary["▁low"], vocabulary["▁"], 3, 2]
+    assert (tok.bos_token_id, tok.pad_token_id, tok.eos_token_id, tok.unk_token_id) == (0, 1, 2, 3)
+    for name, value in (("lang_codes", "mustc"), ("do_upper_case", True)):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({**config, name: value}))
+        with pytest.raises(bp.FormatError, match="with lang_codes, or with do_upper_case"):
+            bp.load(tmp_path)
+
+
+def test_bartpho_has_its_pieces_in_a_list(tmp_path: Path) -> None:
+    (tmp_path / "sentencepiece.bpe.model").write_bytes(models.model(models.unigram_pieces(), 1))
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BartphoTokenizer"}')
+    listed = tmp_path / "dict.txt"
+    listed.write_text("".join(f"{token} 9\n" for token in TOKENS[3:]))
+    tok = bp.load(tmp_path)
+    ids = {token: id + 4 for id, token in enumerate(TOKENS[3:])}
+    assert tok("low w")["input_ids"] == [0, ids["▁low"], ids["▁"], 3, 2]
+    mask = len(ids) + 4
+    assert (tok.token_id("<mask>"), tok.vocab_size) == (mask, mask + 1)
+    assert tok("low <mask>", "low", special="allow")["input_ids"] == [0, ids["▁low"], mask, 2, 2, ids["▁low"], 2]
+    for line, says in (("\n", "the line has no token"), (f"{TOKENS[3]} 1\n", "is there already")):
+        listed.write_text("".join(f"{token} 9\n" for token in TOKENS[3:]) + line)
+        with pytest.raises(bp.FormatError, match=says) as caught:
+            bp.load(tmp_path)
+        assert (caught.value.file, caught.value.line) == (str(listed), len(ids) + 1)
+    listed.unlink()
+    with pytest.raises(bp.ArtifactError, match=r"dict\.txt"):
+        bp.load(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("changed", "says"),
     [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json
-from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_template
+from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_entities, with_template
 from bytepair.formats.configs import CONFIG, named_tokens, template
 from bytepair.formats.vocab_merges import pairs
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -31,12 +31,12 @@ _BERT = {
 }
 _GPT2 = {"bos": _END, "eos": _END, "unk": _END}
 _ROLES = {
-    **dict.fromkeys(("Roberta", "Bart", "Blenderbot", "LED", "Longformer", "Mvp"), _ROBERTA),
+    **dict.fromkeys(("Roberta", "Bart", "Blenderbot", "LED", "Longformer", "Luke", "Mvp"), _ROBERTA),
     **dict.fromkeys(("GPT2", "CodeGen", "Whisper"), _GPT2),
     "Deberta": _BERT,
 }
 """The special tokens of each class, by their roles."""
-_FRAMED = {"Roberta", "Bart", "LED", "Longformer", "Mvp"}
+_FRAMED = {"Roberta", "Bart", "LED", "Longformer", "Luke", "Mvp"}
 """Those that put tokens around a text as RoBERTa does."""
 
 _PROMPT = ("<|startoftranscript|>", "<|notimestamps|>")
@@ -49,7 +49,7 @@ _TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[
 """The templates for one text and for two, of roles, other tokens and texts; and the types of their parts."""
 
 # Their words are found by the rules of a language, or end with "@@" where they go on, or more than text is given.
-_REFUSED = {"BioGpt", "BlenderbotSmall", "CTRL", "FSMT", "Flaubert", "LayoutLMv3", "Luke", "MarkupLM", "XLM"}
+_REFUSED = {"BioGpt", "BlenderbotSmall", "CTRL", "FSMT", "Flaubert", "LayoutLMv3", "MarkupLM", "XLM"}
 
 _WORD_END = "</w>"
 
@@ -128,6 +128,8 @@ def as_class(
     wanted = dict.fromkeys((*roles.values(), *(_PROMPT if name == "Whisper" else ())))
     found = {token: vocab[token] for token in wanted if token in vocab}
     spec = _with_special_tokens(spec, roles, found, _stripping(config, roles))
+    if name == "Luke":
+        spec = with_entities(spec, len(vocab))
     ids = {token.content: token.id for token in spec.added_tokens}
     if name in _FRAMED:
         check_tokens((roles["cls"], roles["sep"]), ids)

@@ -15,6 +15,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.model.spec import AddedToken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -181,6 +182,14 @@ def with_ends(spec: TokenizerSpec, cls: str, sep: str) -> TokenizerSpec:
         FormatError: A token is missing.
     """
     return with_template(spec, [cls, A, sep], [cls, A, sep, B, sep], ("000", "00011"))
+
+
+def with_entities(spec: TokenizerSpec, size: int) -> TokenizerSpec:
+    """The tokenizer with the marks of entities that LUKE has, behind `size` other ids if it has none yet."""
+    known = {token.content for token in spec.added_tokens}
+    absent = [token for token in ("<ent>", "<ent2>") if token not in known]
+    marks = (AddedToken(token, size + place) for place, token in enumerate(absent))
+    return spec.replace(added_tokens=(*spec.added_tokens, *marks))
 
 
 def check_tokens(names: Iterable[str], known: Mapping[str, int]) -> None:

@@ -36,7 +36,9 @@ _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 # Their own files hold the template, and transformers does not change it.
 _HOLDS_TEMPLATE = ("tokenizer.json", "native", "vocab.txt")
 # The classes for which their folder decides, whatever their tokenizer.json says.
-_PUTS_SPACES = frozenset(["Bart", "Blenderbot", "CodeGen", "Deberta", "GPT2", "LED", "Longformer", "Mvp", "Roberta"])
+_PUTS_SPACES = frozenset(
+    ["Bart", "Blenderbot", "CodeGen", "Deberta", "GPT2", "LED", "Longformer", "Luke", "Mvp", "Roberta"]
+)
 # A larger length means that there is no limit.
 _NO_LIMIT = 1 << 62
 

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bytepair.errors import FormatError
 from bytepair.formats import piece_texts, piece_vocabularies
-from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_ends, with_template
+from bytepair.formats.classes import (
+    A,
+    B,
+    check_tokens,
+    refused,
+    warn_if_unknown,
+    with_ends,
+    with_entities,
+    with_template,
+)
 from bytepair.formats.configs import flag, listed_tokens, template, token_content
 from bytepair.model.models import BytePair, Unigram
 from bytepair.model.spec import AddedToken
@@ -27,8 +36,8 @@ if TYPE_CHECKING:
     from bytepair.model.spec import TokenizerSpec
 
 # Classes that number pieces in ways of their own, and those that change a text before the pieces are looked for.
-_NUMBERS = {"ErnieM", "SeamlessM4T", "Speech2Text", "XLMProphetNet"}
-_TEXTS = {"Bartpho", "BertJapanese", "Cpm", "LayoutXLM", "MLuke", "Siglip"}
+_NUMBERS = {"ErnieM", "SeamlessM4T", "XLMProphetNet"}
+_TEXTS = {"BertJapanese", "Cpm", "LayoutXLM"}
 
 # The place of a language in a template.
 _LANGUAGE = 2
@@ -226,6 +235,12 @@ def _nllb(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Tokeniz
     return _shifted(listed, path, "Nllb", numbers._replace(languages=tuple(ids)), config)
 
 
+def _mluke(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    numbered = _shifted(spec, path, "MLuke", _SHIFTED["XLMRoberta"], config)
+    listed = {row.content for row, _ in listed_tokens(path.parent)}
+    return numbered if "<ent>" in listed else with_entities(numbered, _size(numbered))
+
+
 def _barthez(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
     ids = {token.content: token.id for token in spec.added_tokens}
     if [ids.get(token) for token in _FAIRSEQ] != list(_FAIRSEQ.values()) or "<mask>" not in ids:
@@ -246,6 +261,18 @@ def _numbered(model: Model, number: Callable[[int], int]) -> Model:
 
 def _marian(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
     numbered = piece_vocabularies.marian(spec, path, config)
+    eos = dict(numbered.roles)["eos"]
+    return with_template(numbered, [A, eos], [A, B, eos])
+
+
+def _bartpho(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    return with_template(piece_vocabularies.bartpho(spec, path, config), *_BERT)
+
+
+def _speech_to_text(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    if config.get("lang_codes") or config.get("do_upper_case"):
+        raise refused("Speech2TextTokenizer with lang_codes, or with do_upper_case")
+    numbered = piece_vocabularies.speech_to_text(spec, path, config)
     eos = dict(numbered.roles)["eos"]
     return with_template(numbered, [A, eos], [A, B, eos])
 
@@ -299,12 +326,16 @@ _BUILDERS: dict[str | None, Callable[[TokenizerSpec, Path, Mapping[str, Any]], T
     **dict.fromkeys(("BigBird", "RemBert"), _with_bert_ends),
     **dict.fromkeys(("T5", "MT5"), _t5),
     "Barthez": _barthez,
+    "Bartpho": _bartpho,
     "DebertaV2": _deberta,
     "GPTSw3": piece_texts.gpt_sw3,
     "M2M100": _m2m100,
+    "MLuke": _mluke,
     "Marian": _marian,
     "Nllb": _nllb,
     "PLBart": _plbart,
+    "Siglip": piece_texts.siglip,
+    "Speech2Text": _speech_to_text,
     "SpeechT5": _speech_t5,
 }
 """The other classes that add to a text, or number its pieces."""

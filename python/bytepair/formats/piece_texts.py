@@ -1,7 +1,7 @@
-"""Classes of ``transformers`` that change a text before `sentencepiece` does: ALBERT, FNet, GPT-SW3 and XLNet.
+"""Classes of ``transformers`` that change a text before `sentencepiece` does: ALBERT, FNet, GPT-SW3, SigLIP and XLNet.
 
-Source: ``AlbertConverter`` and ``XLNetConverter`` of ``convert_slow_tokenizer.py``, and ``tokenization_gpt_sw3.py``, in
-``transformers`` 4.
+Source: ``AlbertConverter`` and ``XLNetConverter`` of ``convert_slow_tokenizer.py``, ``tokenization_gpt_sw3.py`` and
+``tokenization_siglip.py``, in ``transformers`` 4.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ _END_OF_TEXT = "<|endoftext|>"
 _PENALTY = 100.0
 
 _REMOVED = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xa0\xad\u200b]"
+# Those of Python's `string.punctuation`; and what its regular expressions take for white space.
+_PUNCTUATION = r"[!-/:-@\[-`{-~]"
+_WHITE = r"[\s\x1c-\x1f]+"
 _SPACES = r"[\u2002\u2003\u2005\u2008-\u200a\u202f\u3000\ufffc]"
 
 
@@ -91,6 +94,31 @@ def gpt_sw3(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
     known = {token.content for token in spec.added_tokens}
     roles = dict(spec.roles) | ({"eos": _END_OF_TEXT} if _END_OF_TEXT in known else {})
     return spec.replace(normalizers=(*steps, *spec.normalizers), roles=tuple(roles.items()))
+
+
+def siglip(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of SigLIP, which removes punctuation and ends a text as T5 does.
+
+    Raises:
+        FormatError: A setting is no boolean, or a special token is missing.
+    """
+    lowercase = flag(config, path.parent, "do_lower_case", usual=True)
+    roles = named_tokens(config, {"eos": "</s>", "unk": "<unk>", "pad": "</s>"})
+    steps: list[str] = [_replace("\u2581", " "), *(["Lowercase"] if lowercase else [])]
+    steps += [_replace(_PUNCTUATION, "", "Regex"), _replace(_WHITE, " ", "Regex")]
+    # The class puts a space in front first: white space before a text is not at its start.
+    steps.append(spell_step({"type": "Strip", "strip_left": False, "strip_right": True}))
+    special = set(roles.values())
+    changed = spec.replace(
+        normalizers=(*steps, *spec.normalizers),
+        added_tokens=tuple(
+            token._replace(lstrip=True, rstrip=True) if token.content in special else token
+            for token in spec.added_tokens
+        ),
+        roles=tuple(roles.items()),
+    )
+    eos = roles["eos"]
+    return with_template(changed, [A, eos], [A, eos, B, eos])
 
 
 def _replace(pattern: str, content: str, kind: str = "String") -> str:

@@ -1,10 +1,11 @@
-"""Models of ``sentencepiece`` whose ids are in a ``vocab.json``: those of Marian and of M2M100.
+"""Models of ``sentencepiece`` whose ids are in a vocabulary beside them: Marian's, M2M100's, Speech2Text's, BARTpho's.
 
 Marian's folders hold ``source.spm`` and ``target.spm``, which cut texts of two languages, and one vocabulary for both:
 `sentencepiece` has pieces that it does not have, which become the unknown token, and it has tokens that the pieces of
-one language do not reach, which are decoded. M2M100 has the tokens of its languages behind the vocabulary.
+one language do not reach, which are decoded. M2M100 has the tokens of its languages behind the vocabulary. BARTpho has
+the pieces of Vietnamese, of a model for many languages, in ``dict.txt``.
 
-Source: ``tokenization_marian.py`` and ``tokenization_m2m_100.py`` in ``transformers`` 4.
+Source: ``tokenization_marian.py`` and its like in ``transformers`` 4.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import math
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from bytepair import files
 from bytepair.errors import FormatError
 from bytepair.formats.configs import CONFIG, named_tokens, table
+from bytepair.formats.text_files import lines
 from bytepair.model.checks import MOST_IDS
 from bytepair.model.models import Unigram
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -26,6 +29,10 @@ if TYPE_CHECKING:
 SOURCE, TARGET = "source.spm", "target.spm"
 _VOCABULARY, _TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
 _ROLES = {"eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
+_LISTED = "dict.txt"
+_FIRST = ("bos", "pad", "eos", "unk", "sep", "cls")
+"""BARTpho's tokens before those of its list, by their roles."""
+_OF_BERT = {"sep": "</s>", "cls": "<s>", "mask": "<mask>"}
 _CODES = (">>", "<<")
 """Marian's token for a language stands between these."""
 
@@ -71,6 +78,37 @@ def m2m100(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> tuple[
     roles = named_tokens(config, {"bos": "<s>", **_ROLES, "sep": "</s>"})
     added = [AddedToken(f"__{code}__", len(vocabulary) + place) for place, code in enumerate(languages)]
     return _numbered(spec, vocabulary, roles, added), f"__{one_of(config, path, 'src_lang', 'en', languages)}__"
+
+
+def speech_to_text(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of Speech2Text's ``.model``, with the ids of the vocabulary beside it.
+
+    Raises:
+        FormatError: As for `marian`.
+    """
+    return _numbered(spec, _vocabulary(path.parent, _VOCABULARY), named_tokens(config, {"bos": "<s>", **_ROLES}), ())
+
+
+def bartpho(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of BARTpho's ``.model``, with ids by the lines of ``dict.txt`` beside it.
+
+    Raises:
+        FormatError: As for `marian`. Or a line of ``dict.txt`` has no token, or one that is there already.
+    """
+    roles = named_tokens(config, {"bos": "<s>", "pad": "<pad>", "eos": "</s>", "unk": "<unk>", **_OF_BERT})
+    place = path.with_name(_LISTED)
+    vocabulary = {token: id for id, token in enumerate(dict.fromkeys(roles[role] for role in _FIRST))}
+    listed = lines(files.read(place), _LISTED)
+    for number, line in enumerate(listed if listed[-1] else listed[:-1], 1):
+        token = next(iter(line.split()), "")
+        if not token or token in vocabulary:
+            what = f"{token!r} is there already" if token else "the line has no token"
+            raise FormatError(what, file=str(place), line=number, remedy="fetch the file again")
+        vocabulary[token] = len(vocabulary)
+    vocabulary.setdefault(roles["mask"], len(vocabulary))
+    numbered = _numbered(spec, vocabulary, roles, ())
+    added = (token._replace(lstrip=token.content == roles["mask"]) for token in numbered.added_tokens)
+    return numbered.replace(added_tokens=tuple(added))
 
 
 def _numbered(

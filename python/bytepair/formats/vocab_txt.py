@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.formats import esm
-from bytepair.formats.classes import GENERAL, A, B, refused, warn_if_unknown, with_template
+from bytepair.formats.classes import GENERAL, A, B, check_tokens, refused, template, warn_if_unknown
 from bytepair.formats.text_files import lines
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
@@ -48,11 +48,16 @@ _BERT = _Class(_SPECIAL, ("cls", A, "sep", B, "sep"), ("000", "00011"))
 _BOTH = {"bos": "<s>", "eos": "</s>"}
 _MPNET = {"pad": "<pad>", "unk": "[UNK]", "cls": "<s>", "sep": "</s>", "mask": "<mask>"}
 _FUNNEL = {"pad": "<pad>", "unk": "<unk>", "cls": "<cls>", "sep": "<sep>", "mask": "<mask>"}
+_QUESTION = "question"
 _CLASSES = {
     "MPNet": _Class(_BOTH | _MPNET, ("cls", A, "sep", "sep", B, "sep"), ("000", "000011"), strips=True),
     "Funnel": _Class(_BOTH | _FUNNEL, _BERT.pair, ("200", "20011")),
+    # Behind a question stands the place of its answer, and a full stop.
+    "Splinter": _Class(
+        _SPECIAL | {_QUESTION: "[QUESTION]"}, ("cls", A, _QUESTION, ".", "sep", B, "sep"), ("000", "0000011")
+    ),
 }
-_REFUSED = {"BertJapanese", "Bertweet", "Phobert", "RoCBert", "RoFormer", "Splinter", "Tapas"}
+_REFUSED = {"BertJapanese", "Bertweet", "Phobert", "RoCBert", "RoFormer", "Tapas"}
 
 _PRE_TOKENIZERS = ("BertPreTokenizer",)
 _DECODERS = (spell_step({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
@@ -87,6 +92,8 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
         raise refused(f"{name}Tokenizer finds words in another way than BERT, or adds more to a text")
     if name == "Esm" or (name is None and esm.looks_like(data)):
         return esm.read([token.decode() for token in _ids(data)], config)
+    if name == "Splinter" and config.get("padding_side") == "left":
+        raise refused("SplinterTokenizer with its padding on the left puts the question behind the text")
     if name not in _CLASSES:
         warn_if_unknown(name)
     of_class = _CLASSES.get(str(name), _BERT)
@@ -115,14 +122,14 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
         normalizers=(spell_step({"type": "BertNormalizer", **options}),),
         pre_tokenizers=_PRE_TOKENIZERS,
         decoders=_DECODERS,
-        roles=tuple((role, names[role]) for role in present),
+        roles=tuple((role, names[role]) for role in present if role != _QUESTION),
     )
     if not {"cls", "sep"} <= present.keys():
         return spec
-    single, pair = (
-        [part if isinstance(part, int) else names[part] for part in row] for row in (_SINGLE, of_class.pair)
-    )
-    return with_template(spec, single, pair, of_class.types)
+    single, pair = ([names.get(str(part), part) for part in row] for row in (_SINGLE, of_class.pair))
+    known = {token: id for id, token in added} | ({".": ids[b"."]} if b"." in ids else {})
+    check_tokens((part for part in pair if isinstance(part, str)), known)
+    return spec.replace(post_processor=template(single, pair, known, of_class.types))
 
 
 def _ids(data: bytes) -> dict[bytes, int]:
