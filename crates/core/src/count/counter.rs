@@ -155,7 +155,8 @@ impl<'t> Counter<'t> {
 /// The counts of short parts that the tokenizer lends.
 struct Kept<'t> {
     tokenizer: &'t Tokenizer,
-    parts: RefCell<Box<PartCounts>>,
+    /// None after they are given back.
+    parts: RefCell<Option<Box<PartCounts>>>,
     /// Which of the policies without a list of tokens this is; with a list, the counts are for one caller.
     policy: Option<u8>,
 }
@@ -170,7 +171,7 @@ impl<'t> Kept<'t> {
         };
         let policy = number(policy.special).zip(number(policy.added)).map(|(special, added)| special * 3 + added);
         let parts = if policy.is_some() { tokenizer.part_counts().take() } else { Box::default() };
-        Self { tokenizer, parts: RefCell::new(parts), policy }
+        Self { tokenizer, parts: RefCell::new(Some(parts)), policy }
     }
 
     /// Parts are told apart by what is asked of them, and under which policy; None where that is not kept.
@@ -184,27 +185,27 @@ impl<'t> Kept<'t> {
 
     #[inline]
     fn get(&self, part: &str, asked: Asked) -> Option<u64> {
-        self.parts.borrow().get(part.as_bytes(), self.what(asked)?)
+        self.parts.borrow().as_ref()?.get(part.as_bytes(), self.what(asked)?)
     }
 
     #[inline]
     fn prepare(&self, part: &str, asked: Asked) {
-        if let Some(what) = self.what(asked) {
-            self.parts.borrow().prepare(part.as_bytes(), what);
+        if let (Some(what), Some(parts)) = (self.what(asked), self.parts.borrow().as_ref()) {
+            parts.prepare(part.as_bytes(), what);
         }
     }
 
     fn keep(&self, part: &str, asked: Asked, answer: u64) {
-        if let Some(what) = self.what(asked) {
-            self.parts.borrow_mut().keep(part.as_bytes(), what, answer);
+        if let (Some(what), Some(parts)) = (self.what(asked), self.parts.borrow_mut().as_mut()) {
+            parts.keep(part.as_bytes(), what, answer);
         }
     }
 }
 
 impl Drop for Kept<'_> {
     fn drop(&mut self) {
-        if self.policy.is_some() {
-            self.tokenizer.part_counts().give_back(self.parts.take());
+        if let (Some(_), Some(parts)) = (self.policy, self.parts.take()) {
+            self.tokenizer.part_counts().give_back(parts);
         }
     }
 }

@@ -37,9 +37,7 @@ pub(crate) struct Cuts<'t> {
     apart: bool,
     /// Whether the neighbours of added tokens decide if they are found, and their extent.
     minds_context: bool,
-    /// Whether it depends on characters of ASCII behind them how two of ASCII meet.
-    looks_ahead: OnceLock<bool>,
-    /// Whether it does so where a control character is among them, which is removed.
+    /// Whether it depends on a control character behind them, which is removed, how two characters of ASCII meet.
     removes_controls: bool,
     /// Whether two characters alone may decide how they meet, as the first normalizer then tells.
     may_settle: bool,
@@ -56,6 +54,8 @@ pub(crate) struct Cuts<'t> {
 
 /// How characters in a row meet, but for added tokens, as far as it was asked.
 pub(crate) struct Memo {
+    /// Whether it depends on characters of ASCII behind them how two of ASCII meet.
+    looks_ahead: OnceLock<bool>,
     /// By four characters of ASCII, how the first two meet. An entry has its characters, and the answer in the bits that
     /// ASCII leaves free.
     ascii: Box<[AtomicU32]>,
@@ -95,6 +95,7 @@ impl Default for Memo {
     fn default() -> Self {
         let places = 0..1 << Self::BITS;
         Self {
+            looks_ahead: OnceLock::new(),
             ascii: places.clone().map(|_| AtomicU32::new(0)).collect(),
             pairs: places.map(|_| AtomicU64::new(0)).collect(),
         }
@@ -125,7 +126,6 @@ impl<'t> Cuts<'t> {
             normalized,
             apart,
             minds_context,
-            looks_ahead: OnceLock::new(),
             removes_controls,
             may_settle,
             decides_by_two,
@@ -319,7 +319,7 @@ impl<'t> Cuts<'t> {
 
     /// Whether it depends on characters of ASCII behind them how two of ASCII meet; a table is read to find out.
     fn looks_ahead(&self) -> bool {
-        *self.looks_ahead.get_or_init(|| {
+        *self.tokenizer.memo().looks_ahead.get_or_init(|| {
             // What a Replace puts in may be removed in its turn.
             let replaces = |step: &Normalizer| self.removes_controls && matches!(step, Normalizer::Replace(_));
             self.steps.normalizers.iter().any(|step| step.looks_ahead() || replaces(step))
