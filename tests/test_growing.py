@@ -14,6 +14,7 @@ from fuzz.variants import FAST, SLOW, growing_text, tokenizer, variant
 
 import bytepair as bp
 from bytepair.formats import hf_json
+from bytepair.model.models import Unigram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,6 +241,16 @@ def test_fit_reads_no_further_than_it_must() -> None:
     with pytest.raises(bp.EncodeError) as error:
         tok.fit_batch([b"a", b"\xff"], 3)
     assert error.value.row == 1
+
+
+def test_what_a_text_loses_at_its_start_is_no_error_of_an_end() -> None:
+    model = Unigram((b"a", b"b"), (0, 1), (-1.0, -1.0))
+    strip = '{"type": "Strip", "strip_left": true, "strip_right": false}'
+    tok = bp.Tokenizer(bp.TokenizerSpec(model, normalizers=(strip,)))
+    # There is no token for white space, and no end of the text has it behind its start.
+    assert [tok.fit(" \tabab", limit, "right") for limit in (0, 1, 3, 4)] == ["", "b", "bab", " \tabab"]
+    with pytest.raises(bp.EncodeError, match="no token spells"):
+        tok.fit("a b", 2, "right")
 
 
 # Each changes what is before it, or is changed by it, under some normalizer or model.

@@ -16,6 +16,7 @@ from bytepair.chat.sandbox import program
 from bytepair.chat.template import Template
 from bytepair.errors import ArtifactError, FormatError, TemplateError
 from tests.chat.conversations import proper
+from tests.formats import models
 
 CHAT = [
     {"role": "system", "content": "Be brief."},
@@ -141,6 +142,29 @@ def test_named_templates(tmp_path: Path) -> None:
     for template in (Template.read(tmp_path, "rag"), Template.read(more / "rag.jinja")):
         assert (template.source, dict(template.variables)) == ("r {{ bos_token }}", {"bos_token": "<s>"})
     assert Template.read(tmp_path).source == "a {{ 1 }}"
+
+
+def test_a_gguf_file_has_templates_and_tokens(tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    tokens = ["<unk>", "<s>", "</s>", "a"]
+    table: dict[str, Any] = {"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": tokens}
+    table |= {"tokenizer.ggml.token_type": [2, 3, 3, 1], "tokenizer.chat_template": "{{ bos_token }}d"}
+    path.write_bytes(models.gguf({**table, "tokenizer.chat_template.rag": "r {{ 1 }}"}))
+    template = Template.read(path)
+    # These are the tokens that llama.cpp takes for granted.
+    assert (template.source, dict(template.variables)) == (
+        "{{ bos_token }}d",
+        {"bos_token": "<s>", "eos_token": "</s>"},
+    )
+    assert (Template.read(path, "rag").source, Template.read(path, "rag").name) == ("r {{ 1 }}", "rag")
+    with pytest.raises(TemplateError, match="'default', 'rag'"):
+        Template.read(path, "x")
+    path.write_bytes(models.gguf({**table, "tokenizer.chat_template": 3}))
+    with pytest.raises(FormatError, match=r"the chat template is '3'.*pointer tokenizer\.chat_template"):
+        Template.read(path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FormatError, match="the file ends before"):
+        Template.read(path)
 
 
 @pytest.mark.parametrize("broken", [3, [3], [{"name": "x"}], {"x": 3}, [{"name": "x", "template": None}]])

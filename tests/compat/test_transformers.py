@@ -20,6 +20,7 @@ from bytepair.compat.transformers import AddedToken, AutoTokenizer, BatchEncodin
 from bytepair.compat.transformers import batch as batches
 from bytepair.formats import configs
 from tests.conftest import HOSTILE
+from tests.formats import models
 
 transformers = pytest.importorskip("transformers")
 
@@ -711,6 +712,24 @@ def test_a_repository_is_loaded_from_the_cache(plain: Path, tmp_path: Path) -> N
     nested.parent.mkdir()
     ours.save_pretrained(nested)
     assert said(AutoTokenizer.from_pretrained(nested.parent, subfolder="part")) == said(ours)
+
+
+def test_a_gguf_file_names_its_tokens_and_has_its_template(tmp_path: Path) -> None:
+    pieces = [*models.pair_pieces(["lo"]), ("<pad>", 0.0, 3)]
+    tokens, scores, types = (list(column) for column in zip(*pieces, strict=True))
+    table: dict[str, Any] = {"tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": tokens}
+    table["tokenizer.ggml.scores"] = scores
+    table |= {"tokenizer.ggml.token_type": types, "tokenizer.ggml.padding_token_id": len(tokens) - 1}
+    table |= {"tokenizer.ggml.unknown_token_id": 0}
+    template = "{{ bos_token }}{% for m in messages %}{{ m.content }}{{ eos_token }}{% endfor %}"
+    (tmp_path / "m.gguf").write_bytes(models.gguf({**table, "tokenizer.chat_template": template}))
+    face = AutoTokenizer.from_pretrained(tmp_path, gguf_file="m.gguf")
+    assert (face.bos_token, face.eos_token, face.unk_token, face.pad_token) == ("<s>", "</s>", "<unk>", "<pad>")
+    chat = [{"role": "user", "content": "lo"}]
+    assert face.apply_chat_template(chat, tokenize=False) == "<s>lo</s>"
+    assert face("lo")["input_ids"] == [1, *face.encode("lo", add_special_tokens=False)]
+    (tmp_path / "m.gguf").write_bytes(models.gguf({**table, "tokenizer.chat_template.rag": "r"}))
+    assert AutoTokenizer.from_pretrained(tmp_path, gguf_file="m.gguf").chat_template == {"rag": "r"}
 
 
 def test_older_files_are_heeded(plain: Path, tmp_path: Path) -> None:

@@ -95,9 +95,9 @@ class Template:
 
         Args:
             path: A folder with ``tokenizer_config.json``, ``chat_template.jinja`` or ``chat_template.json``; or one of
-                these files, or one of its ``additional_chat_templates``. A configuration has its own special tokens;
-                a template file takes those of its folder. Any other file that does not end in ``.json`` is read as
-                Jinja source.
+                these files, or one of its ``additional_chat_templates``; or a GGUF file. A configuration and a GGUF
+                file have their own special tokens; a template file takes those of its folder. Any other file that does
+                not end in ``.json`` is read as Jinja source.
             name: The name of the template, if there are several.
 
         Raises:
@@ -113,7 +113,7 @@ class Template:
             ...     Template.read(folder).variables["bos_token"]
             '<s>'
         """
-        from bytepair.formats import configs  # noqa: PLC0415 (formats are many modules)
+        from bytepair.formats import configs, gguf  # noqa: PLC0415 (formats are many modules)
         from bytepair.formats.json_files import parse_json  # noqa: PLC0415
 
         path = Path(path)
@@ -130,6 +130,10 @@ class Template:
                 raise
             own = {name: token for name, token in named.items() if token}
             tokens = _special(configs.read(path.parent)) if path.name == configs.TEMPLATE_JSON else own
+        elif (mapped := files.mapped(path, gguf.MAGIC)) is not None:
+            with mapped:
+                found, tokens = gguf.chat(mapped)
+            tokens = {f"{role}_token": token for role, token in tokens.items()}
         else:
             try:
                 found = {name: files.read(path).decode()}

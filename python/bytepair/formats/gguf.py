@@ -35,6 +35,7 @@ _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: 
 _STRING, _ARRAY = 8, 9
 _LISTS = {"tokens": (str,), "merges": (str,), "scores": (float, int), "token_type": (int,)}
 _GENERAL = ("general.name", "general.architecture")
+_TEMPLATE = "chat_template"
 _BLANK = "\u2581"
 _NORMALIZER_OPTIONS = {"normalizer.lowercase": "do_lower_case", "normalizer.strip_accents": "strip_accents"}
 _ROLES = {
@@ -147,19 +148,8 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
         FormatError: The file is damaged (``byte`` locates the fault), or has something that is not supported.
     """
     found = metadata(data)
-    table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
-    kind = table.get("model")
-    for name, items in _LISTS.items():
-        if name in table and not (isinstance(table[name], list) and all(type(value) in items for value in table[name])):
-            raise _wrong(name, table[name])
-    tokens = table.get("tokens")
-    if not tokens:
-        raise FormatError("the file holds no tokenizer", pointer=f"{_PREFIX}tokens")
-    for name in ("scores", "token_type"):
-        if name in table and len(table[name]) != len(tokens):
-            raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
-    if kind in _COMPLETED:
-        table = gguf_rules.completed(table)
+    table = _table(found)
+    kind, tokens = table.get("model"), table["tokens"]
     if kind == "gpt2" and (split is not None or table.get("pre") not in SPELLED):
         spec = _read_pairs(table, split)
     elif not isinstance(kind, str) or kind not in _READERS:
@@ -178,6 +168,38 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
     added = gguf_rules.flagged(spec.added_tokens, name, f"{table.get('pre')} {architecture}")
     spec = spec.replace(added_tokens=added)
     return spec if kind == "bert" else spec.replace(roles=tuple(_roles(table, tokens).items()))
+
+
+def chat(data: bytes | mmap) -> tuple[dict[str, str], dict[str, str]]:
+    """Reads the chat templates by name, and the special tokens by role.
+
+    Raises:
+        FormatError: As for `read`. Or a template is no string; ``pointer`` names it.
+    """
+    found = metadata(data)
+    templates: dict[str, str] = {}
+    for key, value in found.items():
+        if key == _TEMPLATE or key.startswith(f"{_TEMPLATE}."):
+            if not isinstance(value, str):
+                raise FormatError(f"the chat template is {str(value)[:80]!r}", pointer=f"tokenizer.{key}")
+            templates[key.removeprefix(_TEMPLATE).removeprefix(".") or "default"] = value
+    table = _table(found)
+    return templates, _roles(table, table["tokens"])
+
+
+def _table(found: dict[str, Any]) -> dict[str, Any]:
+    """What the metadata say of the tokenizer, by names without ``ggml.``, with what llama.cpp takes for granted."""
+    table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
+    for name, items in _LISTS.items():
+        if name in table and not (isinstance(table[name], list) and all(type(value) in items for value in table[name])):
+            raise _wrong(name, table[name])
+    tokens = table.get("tokens")
+    if not tokens:
+        raise FormatError("the file holds no tokenizer", pointer=f"{_PREFIX}tokens")
+    for name in ("scores", "token_type"):
+        if name in table and len(table[name]) != len(tokens):
+            raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
+    return gguf_rules.completed(table) if table.get("model") in _COMPLETED else table
 
 
 def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:

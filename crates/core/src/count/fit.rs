@@ -154,6 +154,10 @@ impl Tokenizer {
 /// As [`Tokenizer::fit`] on the right side, from cut to cut.
 fn fit_right(counter: &Counter, text: &str, limit: u64) -> Result<Fit> {
     let cuts = &counter.cuts;
+    let all = |end, left| {
+        let tokens = counter.count(text, 0..end, As::Text)?;
+        Ok((tokens <= left).then(|| Fit { at: 0, tokens: limit - left + tokens, decided: false }))
+    };
     // The text from `end` on goes on there, and leaves `left` ids.
     let (mut end, mut left) = (text.len(), limit);
     let mut wanted = wanted_for(left);
@@ -165,7 +169,14 @@ fn fit_right(counter: &Counter, text: &str, limit: u64) -> Result<Fit> {
         let cut = cut.or_else(|| cuts.last(text, far..near)).or((far == 0).then_some(0));
         // In a long piece no more is read than fits.
         let Some(cut) = cut else { break 0 };
-        let tokens = counter.count(text, cut..end, As::GoingOn)?;
+        let tokens = match counter.count(text, cut..end, As::GoingOn) {
+            // What a text loses at its start is an error only where the text goes on.
+            Err(error) if cut == 0 && !error.kind.ends_the_call() => match all(end, left)? {
+                Some(fit) => return Ok(fit),
+                None => break 0,
+            },
+            tokens => tokens?,
+        };
         if tokens > left && wanted >= FEWEST {
             wanted = wanted.min(end - cut) / 2;
             continue;
@@ -174,9 +185,8 @@ fn fit_right(counter: &Counter, text: &str, limit: u64) -> Result<Fit> {
             break cut;
         }
         if cut == 0 {
-            let tokens = counter.count(text, 0..end, As::Text)?;
-            if tokens <= left {
-                return Ok(Fit { at: 0, tokens: limit - left + tokens, decided: false });
+            if let Some(fit) = all(end, left)? {
+                return Ok(fit);
             }
             // By itself it has more ids than as one that goes on.
             if let Some(cut) = cuts.first(text, 0..end).filter(|&cut| cut < end) {

@@ -11,8 +11,8 @@ from bytepair import files
 from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
-from bytepair.errors import ArtifactError, BytepairError, FormatError
-from bytepair.formats import configs, detection, hf_json
+from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
+from bytepair.formats import configs, detection, gguf, hf_json
 from bytepair.formats.classes import NAMES, name_of
 from bytepair.tokenizer import Tokenizer
 
@@ -93,6 +93,8 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
     detected = detection.detect(path)
     engine, base, settings = _engine(path, detected)
     if not files.is_folder(path):
+        if detected.format == "gguf":
+            settings |= _of_gguf(detected)
         if stem is not None:
             settings |= _by_class(stem, engine, settings)
         return Parts(engine, base, [], settings, stem)
@@ -114,7 +116,7 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
     kind = config.get("tokenizer_class")
     settings |= {key: value for key, value in config.items() if key not in _OF_THE_FILE}
     if templates:
-        settings["chat_template"] = templates["default"] if list(templates) == ["default"] else templates
+        settings["chat_template"] = _one_or_all(templates)
     settings["tokenizer_class"] = kind
     model = configs.table(path, configs.MODEL)
     if by_class:
@@ -126,6 +128,20 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
             named = {f"{role}_token": token for role, token in engine.spec.roles}
             settings |= {key: token for key, token in named.items() if key not in settings}
     return Parts(engine, base, added, settings, stem, model)
+
+
+def _of_gguf(detected: detection.Detected) -> dict[str, Any]:
+    """The special tokens and the chat template of a GGUF file."""
+    with detected.content as data, warnings.catch_warnings():
+        # The tokenizer was read before, with its warnings.
+        warnings.simplefilter("ignore", TokenizerWarning)
+        templates, roles = gguf.chat(data)
+    settings: dict[str, Any] = {f"{role}_token": token for role, token in roles.items()}
+    return settings | ({"chat_template": _one_or_all(templates)} if templates else {})
+
+
+def _one_or_all(templates: dict[str, str]) -> str | dict[str, str]:
+    return templates["default"] if list(templates) == ["default"] else templates
 
 
 def _is_name(key: str) -> bool:
