@@ -26,6 +26,7 @@ mod encode_stream;
 mod encoder;
 mod errors;
 mod fit;
+mod gguf;
 mod growing;
 mod index;
 mod interpreters;
@@ -81,6 +82,8 @@ mod _core {
     use crate::encode_stream::EncodeStream;
     #[pymodule_export]
     use crate::encoder::Encoder;
+    #[pymodule_export]
+    use crate::gguf::read_strings;
     #[pymodule_export]
     use crate::growing::{Appender, Mark, Prepender};
     #[pymodule_export]

@@ -14,8 +14,10 @@ from __future__ import annotations
 import math
 import struct
 import warnings
+from array import array
 from typing import TYPE_CHECKING, Any
 
+from bytepair._core import Pieces, read_strings
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import configs, gguf_rules, hf_json, hf_models, rwkv, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS, SPELLED
@@ -33,7 +35,7 @@ MAGIC = b"GGUF"
 _PREFIX = "tokenizer.ggml."
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
-_LISTS = {"tokens": (str,), "merges": (str,), "scores": (float, int), "token_type": (int,)}
+_LISTS: dict[str, set[type]] = {"tokens": {str}, "merges": {str}, "scores": {float, int}, "token_type": {int}}
 _GENERAL = ("general.name", "general.architecture")
 _TEMPLATE = "chat_template"
 _BLANK = "\u2581"
@@ -87,6 +89,14 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise damaged(f"a string is not UTF-8: {error.reason}", at) from error
 
+    def strings(self, count: int) -> list[str]:
+        self.room(count, 8)
+        if (found := read_strings(self.data, self.at, count)) is not None:
+            strings, self.at = found
+            return strings
+        # One of them is at fault: which?
+        return [self.string() for _ in range(count)]
+
     def room(self, count: int, size: int) -> None:
         if count > (self.size - self.at) // size:
             raise damaged(f"the file ends before {count} values of {size} bytes", self.at)
@@ -99,8 +109,7 @@ class _Reader:
             return self.number(kind)
         inner, count = self.numbers("I", 1)[0], self.numbers("Q", 1)[0]
         if inner == _STRING:
-            self.room(count, 8)
-            return [self.string() for _ in range(count)]
+            return self.strings(count)
         if inner not in _NUMBERS:
             raise damaged(f"an array of the type {inner} is not supported", self.at)
         return list(self.numbers(_NUMBERS[inner], count))
@@ -191,7 +200,8 @@ def _table(found: dict[str, Any]) -> dict[str, Any]:
     """What the metadata say of the tokenizer, by names without ``ggml.``, with what llama.cpp takes for granted."""
     table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
     for name, items in _LISTS.items():
-        if name in table and not (isinstance(table[name], list) and all(type(value) in items for value in table[name])):
+        # The items of a list are of one type.
+        if name in table and not (isinstance(table[name], list) and {type(item) for item in table[name][:1]} <= items):
             raise _wrong(name, table[name])
     tokens = table.get("tokens")
     if not tokens:
@@ -220,8 +230,9 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
         )
     vocab, added = _vocabulary(table)
     # "õ" can be the letter, as an added token, or the byte 0xF5, which only a merge could use.
-    used = {part for merge in table.get("merges") or () for part in (*merge.split(" "), merge.replace(" ", ""))}
-    apart = {row.content for row in added} - used
+    apart = {row.content for row in added if len(row.content) == 1}
+    if apart:
+        apart -= {part for merge in table.get("merges") or () for part in merge.split(" ")}
     columns = hf_json.read_model(
         {token: id for token, id in vocab.items() if token not in apart},
         table.get("merges"),
@@ -270,39 +281,42 @@ def _read_spelled(table: dict[str, Any]) -> TokenizerSpec:
 
 def _read_pieces(table: dict[str, Any]) -> TokenizerSpec:
     unigram = table["model"] == "t5"
-    tokens, kinds = table["tokens"], table["token_type"]
+    tokens, given = table["tokens"], table["token_type"]
     weights = table.get("scores") or [0.0] * len(tokens)
-    pieces = []
-    unk = _unknown(table, kinds)
-    for id, (token, score, kind) in enumerate(zip(tokens, weights, kinds, strict=True)):
-        if not NORMAL <= kind <= BYTE or not token or not abs(score) < float("inf"):
+    for id, (token, score, kind) in enumerate(zip(tokens, weights, given, strict=True)):
+        if not NORMAL <= kind <= BYTE or not token or not abs(score) < math.inf:
             raise FormatError(
                 f"the token {token!r} has the type {kind} and the score {score}", pointer=f"{_PREFIX}tokens/{id}"
             )
-        # No text becomes the unknown token by its score. To llama.cpp, other pieces of its type are control tokens:
-        # Phi-3 has many.
-        weight = -math.inf if unigram and id == unk else float(score)
-        pieces.append(sentencepiece.Piece(token, weight, CONTROL if kind == UNKNOWN and id != unk else kind))
-    # llama.cpp matches user-defined symbols in the text itself, before normalization.
-    symbols = [(id, piece.content) for id, piece in enumerate(pieces) if piece.kind == USER_DEFINED]
-    pieces = [piece._replace(kind=CONTROL) if piece.kind == USER_DEFINED else piece for piece in pieces]
+    # llama.cpp matches user-defined symbols in the text itself, before normalization. To it, pieces of the unknown type
+    # but for one are control tokens: Phi-3 has many. No text becomes the unknown token by its score.
+    unk = _unknown(table, given)
+    controls = (USER_DEFINED, UNKNOWN)
+    kinds = [CONTROL if kind in controls and id != unk else kind for id, kind in enumerate(given)]
+    scores = [-math.inf if unigram and id == unk else float(score) for id, score in enumerate(weights)]
+    rows = list(zip(tokens, scores, kinds, strict=True))
+    try:
+        pieces: Pieces | list[sentencepiece.Piece] = Pieces(rows)
+    except ValueError:
+        # Two are equal, which building it reports.
+        pieces = [sentencepiece.Piece(*row) for row in rows]
     charsmap = table.get("precompiled_charsmap") or []
     try:
-        rules = bytes(value & 0xFF for value in charsmap)
-    except TypeError as error:
+        # They are numbers with a sign or without one.
+        rules = array("b", charsmap).tobytes() if min(charsmap, default=0) < 0 else bytes(charsmap)
+    except (TypeError, ValueError, OverflowError) as error:
         raise _wrong("precompiled_charsmap", charsmap) from error
     # Where llama.cpp removes white space, it puts a space before each word.
     removes = unigram and _flag(table, "remove_extra_whitespaces", default=False)
     begins = _flag(table, "add_space_prefix", default=not unigram) or removes
     normalizer = sentencepiece.Normalizer(rules if unigram else b"", begins, removes)
-    trainer = sentencepiece.TrainerSettings(1 if unigram else 2, any(piece.kind == BYTE for piece in pieces))
+    trainer = sentencepiece.TrainerSettings(1 if unigram else 2, BYTE in kinds)
     spec = sentencepiece.build(pieces, normalizer, trainer)
     if unigram:
         # llama.cpp does not round sums to 32 bits as sentencepiece does.
         options = parse_options(spec.packed.options or "") | {"unk_score": None}
         spec = spec.replace(model=spec.packed._replace(options=spell_options(options)))
-    chosen = dict(symbols)
-    added = tuple(token._replace(special=False) if token.id in chosen else token for token in spec.added_tokens)
+    added = tuple(token._replace(special=given[token.id] != USER_DEFINED) for token in spec.added_tokens)
     return spec.replace(added_tokens=added)
 
 
