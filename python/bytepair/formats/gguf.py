@@ -234,7 +234,7 @@ def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
     if apart:
         apart -= {part for merge in table.get("merges") or () for part in merge.split(" ")}
     columns = hf_json.read_model(
-        {token: id for token, id in vocab.items() if token not in apart},
+        {token: id for token, id in vocab.items() if token not in apart} if apart else vocab,
         table.get("merges"),
         added={row.content: row.id for row in added},
         vocab_pointer=f"{_PREFIX}tokens",
@@ -248,15 +248,13 @@ def _vocabulary(table: dict[str, Any]) -> tuple[dict[str, int], tuple[AddedToken
     """The tokens of a model with merges, and the added ones by id."""
     tokens, kinds = table["tokens"], table.get("token_type") or [NORMAL] * len(table["tokens"])
     # Unused tokens pad the vocabulary to the number of rows in the embedding.
-    vocab = {token: id for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True)) if kind != UNUSED}
-    if len(vocab) < sum(kind != UNUSED for kind in kinds):
+    unused = kinds.count(UNUSED)
+    rows = zip(tokens, range(len(tokens)), strict=True)
+    vocab = {token: id for token, id in rows if kinds[id] != UNUSED} if unused else dict(rows)
+    if len(vocab) < len(tokens) - unused:
         raise FormatError("a token occurs twice", pointer=f"{_PREFIX}tokens")
-    added = (
-        AddedToken(token, id, special=kinds[id] != USER_DEFINED)
-        for token, id in vocab.items()
-        if kinds[id] in (CONTROL, UNKNOWN, USER_DEFINED)
-    )
-    return vocab, tuple(sorted(added, key=lambda token: token.id))
+    apart = (id for id, kind in enumerate(kinds) if kind in (CONTROL, UNKNOWN, USER_DEFINED))
+    return vocab, tuple(AddedToken(tokens[id], id, special=kinds[id] != USER_DEFINED) for id in apart)
 
 
 def _read_spelled(table: dict[str, Any]) -> TokenizerSpec:

@@ -93,7 +93,7 @@ def completed(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _types(tokens: Sequence[str], given: Sequence[int]) -> list[int]:
     """The types of the tokens; ordinary ones by which llama.cpp knows where a text ends are control tokens."""
-    found = {id for id, token in enumerate(tokens) if token in _ENDS and given[id] == NORMAL}
+    found = {id for id in map(tokens.index, _ENDS.intersection(tokens)) if given[id] == NORMAL}
     if not found:
         return list(given)
     names = ", ".join(repr(tokens[id]) for id in sorted(found))
