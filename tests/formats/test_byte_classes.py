@@ -114,6 +114,8 @@ def test_luke_has_marks_of_entities(tmp_path: Path) -> None:
     size = len(ROBERTA)
     assert (tok.token_id("<ent>"), tok.token_id("<ent2>"), tok.vocab_size) == (size, size + 1, size + 2)
     assert tok.encode("low<ent>low", special="allow") == [tok.token_id("low"), size, tok.token_id("low")]
+    row = {str(size): {"content": "<x>", "special": True}}
+    assert bp.load(pair(tmp_path, ROBERTA, "Luke", added_tokens_decoder=row)).token_id("<ent>") == size + 1
     # A folder may list them with other ids.
     rows = {str(size + at): {"content": token, "special": True} for at, token in enumerate(("<x>", "<ent>", "<ent2>"))}
     assert bp.load(pair(tmp_path, ROBERTA, "Luke", added_tokens_decoder=rows)).token_id("<ent>") == size + 1

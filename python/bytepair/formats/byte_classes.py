@@ -129,7 +129,7 @@ def as_class(
     found = {token: vocab[token] for token in wanted if token in vocab}
     spec = _with_special_tokens(spec, roles, found, _stripping(config, roles))
     if name == "Luke":
-        spec = with_entities(spec, len(vocab))
+        spec = with_entities(spec, max(len(vocab), *(token.id + 1 for token in spec.added_tokens)))
     ids = {token.content: token.id for token in spec.added_tokens}
     if name in _FRAMED:
         check_tokens((roles["cls"], roles["sep"]), ids)
