@@ -1,10 +1,10 @@
 """The tokenizer in a GGUF file of llama.cpp; the format is read, not written.
 
 Of its keys only those that begin with ``tokenizer.`` are used, and the names of the model and of its architecture; no
-tensors. The kinds are ``gpt2`` (BPE of bytes, with a
-split pattern by name), ``llama`` (BPE of scores, as `sentencepiece` has it), ``gemma4`` (BPE of characters with
-merges), ``bert`` (WordPiece), ``t5`` (Unigram) and ``rwkv`` (the longest token first). A normalizer that the published
-tokenizer has, such as Qwen's NFC, is not in the file, and llama.cpp does without.
+tensors. The kinds are ``gpt2`` (BPE of bytes, with a split pattern by name), ``llama`` (BPE of scores, as
+`sentencepiece` has it), ``gemma4`` (BPE of characters with merges), ``bert`` (WordPiece), ``t5`` (Unigram) and ``rwkv``
+(the longest token first). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and
+llama.cpp does without.
 
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 """
