@@ -136,7 +136,7 @@ _NAMES: dict[tuple[str, ...], str] = {
 PATTERNS: dict[str, tuple[str, ...]] = {name: patterns for patterns, names in _NAMES.items() for name in names.split()}
 """The patterns, each applied to the pieces of the one before."""
 
-IGNORE_MERGES = frozenset(
+LIKE_LLAMA_3 = frozenset(
     [
         "llama3",
         "llama-v3",
@@ -147,14 +147,11 @@ IGNORE_MERGES = frozenset(
         "midm-2.0",
         "lfm2",
         "jina-v5-nano",
-        "tekken",
-        "minicpm5",
-        "youtu",
-        "granite-embed-multi-97m",
-        "glm4",
-        "glm5",
     ]
 )
+"""The names that llama.cpp treats as Llama 3's in everything."""
+
+IGNORE_MERGES = LIKE_LLAMA_3 | {"tekken", "minicpm5", "youtu", "granite-embed-multi-97m", "glm4", "glm5"}
 """The names of tokenizers with ``ignore_merges``: a piece that is a token is taken whole."""
 
 SPELLED = frozenset(["gemma4", "sarvam-moe", "granite-embed-multi-311m"])

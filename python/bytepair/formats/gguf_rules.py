@@ -12,6 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import TokenizerWarning
+from bytepair.formats.gguf_patterns import LIKE_LLAMA_3
 from bytepair.formats.sentencepiece import CONTROL, NORMAL
 
 if TYPE_CHECKING:
@@ -19,21 +20,7 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import AddedToken
 
-_BEGIN = frozenset(
-    [
-        "llama3",
-        "llama-v3",
-        "llama-bpe",
-        "falcon3",
-        "falcon-h1",
-        "pixtral",
-        "midm-2.0",
-        "lfm2",
-        "jina-v5-nano",
-        "tekken",
-        "chameleon",
-    ]
-)
+_BEGIN = LIKE_LLAMA_3 | {"tekken", "chameleon"}
 _ALWAYS_BEGIN = frozenset(["gemma4", "granite-embed-multi-311m"])
 _IDS = {"llama": {"bos_token_id": 1, "eos_token_id": 2}, "t5": {"eos_token_id": 1}}
 # Those of llama.cpp but for `</s>`, which is in HTML as well, and an ordinary token of Qwen.
