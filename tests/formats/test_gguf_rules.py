@@ -1,4 +1,4 @@
-"""What llama.cpp does with a GGUF file beyond what the file says. The ids are those that its library gives."""
+"""Facts that a GGUF file does not hold, and llama.cpp takes for granted: the ids are those that it gives."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _NAME = "bpe_simple_vocab_16e6.txt"
 _MERGES = 49152 - 256 - 2
 _WORD_END = "</w>"
 _GZIP = 16
-"""What `zlib` adds to the size of its window for the format of gzip."""
+"""Added to the size of the window, this asks `zlib` for the format of gzip."""
 _LARGEST = 64 << 20
 _SPECIAL = ("<|startoftext|>", "<|endoftext|>")
 _SPLIT = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"

@@ -197,7 +197,7 @@ def chat(data: bytes | mmap) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _table(found: dict[str, Any]) -> dict[str, Any]:
-    """What the metadata say of the tokenizer, by names without ``ggml.``, with what llama.cpp takes for granted."""
+    """The metadata of the tokenizer by names without ``ggml.``, with all that llama.cpp takes for granted."""
     table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
     for name, items in _LISTS.items():
         # The items of a list are of one type.

@@ -1,4 +1,4 @@
-"""What llama.cpp knows of a tokenizer that is not in its GGUF file, by the kind of model and by names.
+"""Facts of a tokenizer that its GGUF file does not hold, and llama.cpp knows by the kind of model and by names.
 
 A file of Llama 3, for one, does not say that ``<|begin_of_text|>`` comes first, and none says that a token takes the
 white space beside it.
