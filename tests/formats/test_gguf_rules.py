@@ -64,6 +64,15 @@ def test_a_text_begins_and_ends_as_the_kind_of_model_has_it() -> None:
     assert read({**table, "bos_token_id": 1, "add_bos_token": False})("a")["input_ids"] == [1, 259]
 
 
+@pytest.mark.parametrize("key", ["model", "pre"])
+def test_a_name_that_is_none_is_an_error(key: str) -> None:
+    for value in (["gpt2"], 3, True):
+        table = {f"tokenizer.ggml.{name}": held for name, held in {**of_merges("qwen2"), key: value}.items()}
+        for reading in (gguf.read, gguf.chat):
+            with pytest.raises(bp.FormatError, match=rf"{key} is .*pointer tokenizer\.ggml\.{key}"):
+                reading(models.gguf(table))
+
+
 def test_a_file_too_short_for_the_usual_ids_has_none() -> None:
     tok = read(of_pieces([("<unk>", 0.0, 2), ("a", -1.0, 1)], "t5", eos_token_id=0xFFFFFFFF))
     assert tok.eos_token is None

@@ -173,9 +173,8 @@ def read(data: bytes | mmap, split: str | None = None) -> TokenizerSpec:
         spec = _READERS[kind](table)
     if spec.post_processor is None:
         spec = spec.replace(post_processor=_template(table, tokens))
-    name, architecture = (str(found.get(key, "")) for key in _GENERAL)
-    added = gguf_rules.flagged(spec.added_tokens, name, f"{table.get('pre')} {architecture}")
-    spec = spec.replace(added_tokens=added)
+    model, architecture = (str(found.get(key, "")) for key in _GENERAL)
+    spec = spec.replace(added_tokens=gguf_rules.flagged(spec.added_tokens, model, architecture, table.get("pre") or ""))
     return spec if kind == "bert" else spec.replace(roles=tuple(_roles(table, tokens).items()))
 
 
@@ -199,6 +198,9 @@ def chat(data: bytes | mmap) -> tuple[dict[str, str], dict[str, str]]:
 def _table(found: dict[str, Any]) -> dict[str, Any]:
     """The metadata of the tokenizer by names without ``ggml.``, with all that llama.cpp takes for granted."""
     table = {key.removeprefix("ggml."): value for key, value in found.items() if key.startswith("ggml.")}
+    for name in ("model", "pre"):
+        if not isinstance(table.get(name), str | None):
+            raise _wrong(name, table[name])
     for name, items in _LISTS.items():
         # The items of a list are of one type.
         if name in table and not (isinstance(table[name], list) and {type(item) for item in table[name][:1]} <= items):
@@ -209,7 +211,7 @@ def _table(found: dict[str, Any]) -> dict[str, Any]:
     for name in ("scores", "token_type"):
         if name in table and len(table[name]) != len(tokens):
             raise FormatError(f"{name} has {len(table[name])} values for {len(tokens)} tokens", pointer=_PREFIX + name)
-    return gguf_rules.completed(table) if table.get("model") in _COMPLETED else table
+    return gguf_rules.completed(table)
 
 
 def _read_pairs(table: dict[str, Any], split: str | None) -> TokenizerSpec:
@@ -355,9 +357,6 @@ def _read_rwkv(table: dict[str, Any]) -> TokenizerSpec:
         rows[id] = token
     return rwkv.build(rows, added)
 
-
-_COMPLETED = frozenset(["gpt2", "gemma4", "llama", "t5"])
-"""The kinds of which llama.cpp knows more than the file says."""
 
 _READERS: dict[Any, Callable[[dict[str, Any]], TokenizerSpec]] = {
     "gpt2": _read_spelled,

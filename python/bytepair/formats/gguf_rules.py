@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import AddedToken
 
+_KINDS = frozenset(["gpt2", "gemma4", "llama", "t5"])
 _BEGIN = LIKE_LLAMA_3 | {"tekken", "chameleon"}
 _ALWAYS_BEGIN = frozenset(["gemma4", "granite-embed-multi-311m"])
 _IDS = {"llama": {"bos_token_id": 1, "eos_token_id": 2}, "t5": {"eos_token_id": 1}}
@@ -50,7 +51,8 @@ _ENDS = frozenset(
     ]
 )
 # In these `<mask>` takes the white space before it.
-_MASK = ("jina-v2-de", "jina-v2-es", "jina-v2-code", "nomic-bert-moe", "jina-bert-v3")
+_MASK_BY_PATTERN = ("jina-v2-de", "jina-v2-es", "jina-v2-code")
+_MASK_BY_ARCHITECTURE = ("nomic-bert-moe", "jina-bert-v3")
 _PHI_3 = ("phi-3", "phi3")
 # Every other added token of Phi-3 takes the white space behind it.
 _PHI_3_PLAIN = frozenset(["<unk>", "<s>", "<|endoftext|>"])
@@ -60,13 +62,15 @@ def completed(table: Mapping[str, Any]) -> dict[str, Any]:
     """The metadata, with what llama.cpp takes for granted where the file says nothing.
 
     Args:
-        table: The metadata by names without ``tokenizer.ggml.``; of the kind ``gpt2``, ``gemma4``, ``llama`` or ``t5``.
+        table: The metadata by names without ``tokenizer.ggml.``; of another kind than `_KINDS` they are not changed.
 
     Example:
         >>> completed({"model": "gpt2", "pre": "llama-bpe", "tokens": ["a"]})["add_bos_token"]
         True
     """
-    kind, pre, tokens = table["model"], table.get("pre"), table["tokens"]
+    kind, pre, tokens = table.get("model", ""), table.get("pre"), table["tokens"]
+    if kind not in _KINDS:
+        return dict(table)
     usual = {
         **{key: id for key, id in _IDS.get(kind, {}).items() if id < len(tokens)},
         "add_bos_token": kind == "llama" or (kind == "gpt2" and pre in _BEGIN),
@@ -90,16 +94,20 @@ def _types(tokens: Sequence[str], given: Sequence[int]) -> list[int]:
     return [CONTROL if id in found else kind for id, kind in enumerate(given)]
 
 
-def flagged(added: Iterable[AddedToken], name: str, names: str) -> tuple[AddedToken, ...]:
+def flagged(added: Iterable[AddedToken], model: str, architecture: str, pre: str) -> tuple[AddedToken, ...]:
     """The added tokens, some of which take the white space before or behind them.
 
     Args:
         added: The tokens.
-        name: The name of the model.
-        names: The name of its split pattern and that of its architecture.
+        model: The name of the model.
+        architecture: That of its architecture.
+        pre: That of its split pattern.
     """
-    name = name.lower()
-    if any(part in name for part in _PHI_3):
+    model = model.lower()
+    if any(part in model for part in _PHI_3):
         return tuple(token._replace(rstrip=token.content not in _PHI_3_PLAIN) for token in added)
-    taking = {"<mask>"} if any(part in names for part in _MASK) else {"[MASK]"} if "modern-bert" in name else set()
-    return tuple(token._replace(lstrip=token.lstrip or token.content in taking) for token in added)
+    if any(part in pre for part in _MASK_BY_PATTERN) or any(part in architecture for part in _MASK_BY_ARCHITECTURE):
+        taking = "<mask>"
+    else:
+        taking = "[MASK]" if "modern-bert" in model else ""
+    return tuple(token._replace(lstrip=token.lstrip or token.content == taking) for token in added)

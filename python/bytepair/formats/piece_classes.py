@@ -260,9 +260,7 @@ def _numbered(model: Model, number: Callable[[int], int]) -> Model:
 
 
 def _marian(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
-    numbered = piece_vocabularies.marian(spec, path, config)
-    eos = dict(numbered.roles)["eos"]
-    return with_template(numbered, [A, eos], [A, B, eos])
+    return _ended(piece_vocabularies.marian(spec, path, config))
 
 
 def _bartpho(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
@@ -272,7 +270,11 @@ def _bartpho(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Toke
 def _speech_to_text(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
     if config.get("lang_codes") or config.get("do_upper_case"):
         raise refused("Speech2TextTokenizer with lang_codes, or with do_upper_case")
-    numbered = piece_vocabularies.speech_to_text(spec, path, config)
+    return _ended(piece_vocabularies.speech_to_text(spec, path, config))
+
+
+def _ended(numbered: TokenizerSpec) -> TokenizerSpec:
+    """The tokenizer that puts its eos behind one or two texts."""
     eos = dict(numbered.roles)["eos"]
     return with_template(numbered, [A, eos], [A, B, eos])
 

@@ -170,7 +170,7 @@ fn fit_right(counter: &Counter, text: &str, limit: u64) -> Result<Fit> {
         // In a long piece no more is read than fits.
         let Some(cut) = cut else { break 0 };
         let tokens = match counter.count(text, cut..end, As::GoingOn) {
-            // What a text loses at its start is an error only where the text goes on.
+            // White space that a text loses at its start can be an error where the text goes on.
             Err(error) if cut == 0 && !error.kind.ends_the_call() => match all(end, left)? {
                 Some(fit) => return Ok(fit),
                 None => break 0,
