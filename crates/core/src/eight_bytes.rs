@@ -15,6 +15,14 @@ pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
     word
 }
 
+/// A bit for each of some bytes that are 0 or 1, the lowest for the first.
+#[inline(always)]
+pub(crate) fn bits(bytes: &[u8; 64]) -> u64 {
+    // The product moves the lowest bit of each byte into the highest byte.
+    let bits_of = |word: [u8; WORD]| u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    bytes.as_chunks().0.iter().rev().fold(0, |bits, &word| bits << WORD | bits_of(word))
+}
+
 /// A word with the highest bit set in each byte that equals `byte`.
 #[inline(always)]
 pub(crate) fn equal_bytes(word: [u8; WORD], byte: u8) -> u64 {

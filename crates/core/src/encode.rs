@@ -75,7 +75,7 @@ impl Sink for Count {
 const MANY: usize = Ends::MOST;
 
 /// So many pieces of pre-tokenizers are looked up together.
-const TOGETHER: usize = 32;
+pub(crate) const TOGETHER: usize = 32;
 
 /// The working memory of a thread.
 #[derive(Default)]
@@ -107,6 +107,21 @@ struct Lookup {
     merged_ends: Vec<usize>,
     /// The ids of one piece.
     ids: Vec<u32>,
+}
+
+/// A piece to be looked up.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Asked {
+    key: Key,
+    hash: u32,
+}
+
+impl Asked {
+    #[inline(always)]
+    fn new(text: &[u8], piece: Range<usize>, kind: impl Fn(Key) -> Key) -> Self {
+        let key = kind(Key::new(text, piece.start, piece.len()));
+        Self { key, hash: key.hash() }
+    }
 }
 
 /// Pieces that are looked up together.
@@ -284,10 +299,29 @@ impl Borrowed<'_> {
     /// # Errors
     /// `Encode`, if a part of it has no token.
     pub(crate) fn tokens(&mut self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+        self.tokens_asked_for(piece, Asked::new(piece.as_bytes(), 0..piece.len(), Key::of_places), tokens)
+    }
+
+    /// Asks for the memory that the tokens of some pieces need, at most [`TOGETHER`]: for [`Borrowed::tokens_asked_for`].
+    pub(crate) fn ask(&self, text: &str, pieces: &[Range<usize>]) -> [Asked; TOGETHER] {
+        match &self.workspace {
+            Some(workspace) if self.model.words.is_some() => workspace.lookup.ask(text, pieces, Key::of_places),
+            _ => [Asked::default(); TOGETHER],
+        }
+    }
+
+    /// As [`Borrowed::tokens`], for a piece that was asked for.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn tokens_asked_for(&mut self, piece: &str, asked: Asked, tokens: &mut Vec<Token>) -> Result<()> {
         let Some(workspace) = &mut self.workspace else { return Ok(()) };
         workspace.checks.check()?;
+        if self.model.words.is_some() && workspace.lookup.known_tokens(piece, asked, tokens)? {
+            return Ok(());
+        }
         if let Some(words) = self.model.instead(piece) {
-            return workspace.word_tokens(words, piece, tokens);
+            return workspace.word_tokens(words, piece, asked, tokens);
         }
         self.ids.clear();
         let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
@@ -359,7 +393,7 @@ impl Workspace {
         &mut self,
         words: &WordModel,
         piece: &str,
-        (key, hash): (Key, u32),
+        Asked { key, hash }: Asked,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let Self { lookup: Lookup { known, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
@@ -378,24 +412,17 @@ impl Workspace {
         sink.take(ids)
     }
 
-    /// Appends the tokens of a piece. Those that lie side by side and cover it are remembered: their ids, and behind them where
-    /// each but the last one ends.
-    fn word_tokens(&mut self, words: &WordModel, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
+    /// Appends the tokens of a piece that are not known. Those that lie side by side and cover it are remembered: their ids, and
+    /// behind them where each but the last one ends.
+    fn word_tokens(
+        &mut self,
+        words: &WordModel,
+        piece: &str,
+        Asked { key, hash }: Asked,
+        tokens: &mut Vec<Token>,
+    ) -> Result<()> {
         let Self { lookup: Lookup { known, ids: numbers, .. }, words: WordScratch { model, .. }, .. } = self;
         let bytes = piece.as_bytes();
-        let key = Key::new(bytes, 0, bytes.len()).of_places();
-        let hash = key.hash();
-        numbers.clear();
-        if known.get(key, hash, bytes, numbers) {
-            let (ids, ends) = numbers.split_at(numbers.len().div_ceil(2));
-            tokens.room(ids.len())?;
-            let mut start = 0;
-            for (&id, end) in ids.iter().zip(ends.iter().copied().chain([bytes.len() as u32])) {
-                tokens.push(Token { id, start, end });
-                start = end;
-            }
-            return Ok(());
-        }
         let before = tokens.len();
         words.encode(piece, model, tokens)?;
         let found = &tokens[before..];
@@ -404,6 +431,7 @@ impl Workspace {
         let covers = found.iter().zip(starts).all(|(token, start)| token.start == start)
             && ends().next_back() == Some(bytes.len() as u32);
         if covers {
+            numbers.clear();
             numbers.room(2 * found.len())?;
             numbers.extend(found.iter().map(|token| token.id).chain(ends()));
             numbers.pop();
@@ -418,6 +446,40 @@ fn interrupted() -> Error {
 }
 
 impl Lookup {
+    /// Asks for the memory that some pieces need, at most [`TOGETHER`]; `kind` makes of their keys those to look for.
+    #[inline]
+    fn ask(&self, text: &str, pieces: &[Range<usize>], kind: impl Fn(Key) -> Key) -> [Asked; TOGETHER] {
+        let mut all = [Asked::default(); TOGETHER];
+        for (piece, asked) in pieces.iter().zip(&mut all) {
+            *asked = Asked::new(text.as_bytes(), piece.clone(), &kind);
+            self.known.prepare(asked.hash);
+        }
+        all
+    }
+
+    /// Appends the tokens of a piece if they are remembered; whether they are.
+    #[inline]
+    fn known_tokens(&mut self, piece: &str, Asked { key, hash }: Asked, tokens: &mut Vec<Token>) -> Result<bool> {
+        let (held, is_it) = self.known.probe(key, hash);
+        let numbers = if is_it {
+            &held[..held[IDS] as usize % (IDS + 1)]
+        } else {
+            self.ids.clear();
+            if !self.known.get(key, hash, piece.as_bytes(), &mut self.ids) {
+                return Ok(false);
+            }
+            &self.ids
+        };
+        let (ids, ends) = numbers.split_at(numbers.len().div_ceil(2));
+        tokens.room(ids.len())?;
+        let mut start = 0;
+        for (&id, end) in ids.iter().zip(ends.iter().copied().chain([piece.len() as u32])) {
+            tokens.push(Token { id, start, end });
+            start = end;
+        }
+        Ok(true)
+    }
+
     /// Looks some pieces up, of which the first starts at `start`, merges those that are not known, and sends the ids of
     /// all to `sink`.
     fn encode(
@@ -430,7 +492,9 @@ impl Lookup {
     ) -> Result<()> {
         let text = &text[start..];
         self.prepare(text, ends);
-        let known = self.send_known(ends.len(), sink)?;
+        let Found { keys, hashes, .. } = &self.found;
+        let asked = keys[..ends.len()].iter().zip(hashes).map(|(&key, &hash)| Asked { key, hash });
+        let known = self.send_known(asked, sink)?;
         if known == ends.len() {
             return Ok(());
         }
@@ -461,19 +525,18 @@ impl Lookup {
 
     /// Sends the ids of the first pieces, up to the first one that is not found at once; returns which that is.
     #[inline]
-    fn send_known(&self, pieces: usize, sink: &mut impl Sink) -> Result<usize> {
+    fn send_known(&self, pieces: impl ExactSizeIterator<Item = Asked>, sink: &mut impl Sink) -> Result<usize> {
         match sink.kept() {
-            Kept::Ids(kept) => row::append(kept, pieces, |row| self.each_known(pieces, |ids| row.put(ids))),
+            Kept::Ids(kept) => row::append(kept, pieces.len(), |row| self.each_known(pieces, |ids| row.put(ids))),
             Kept::Number(number) => Ok(self.each_known(pieces, |ids| *number += u64::from(ids[IDS]))),
         }
     }
 
     #[inline(always)]
-    fn each_known(&self, pieces: usize, mut put: impl FnMut(&Ids)) -> usize {
-        let Self { found: Found { keys, hashes, .. }, known, .. } = self;
+    fn each_known(&self, pieces: impl Iterator<Item = Asked>, mut put: impl FnMut(&Ids)) -> usize {
         let mut count = 0;
-        for (&key, &hash) in keys.iter().zip(hashes).take(pieces) {
-            let (ids, is_it) = known.probe(key, hash);
+        for Asked { key, hash } in pieces {
+            let (ids, is_it) = self.known.probe(key, hash);
             if !is_it {
                 break;
             }
@@ -635,8 +698,8 @@ impl<S: Sink> Visit for Encoder<'_, S> {
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(interrupted());
             }
-            let key = Key::new(piece.as_bytes(), 0, piece.len());
-            return workspace.encode_word(words, piece, (key, key.hash()), self.sink);
+            let asked = Asked::new(piece.as_bytes(), 0..piece.len(), |key| key);
+            return workspace.encode_word(words, piece, asked, self.sink);
         }
         let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
         workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
@@ -648,30 +711,26 @@ impl<S: Sink> Visit for Encoder<'_, S> {
 
     fn pre_tokenized(&mut self, text: &str, pieces: &[Range<usize>]) -> Result<()> {
         let Some(workspace) = &mut self.workspace else { return Ok(()) };
-        let mut keys = [(Key::default(), 0); TOGETHER];
         for pieces in pieces.chunks(TOGETHER) {
-            for (piece, place) in pieces.iter().zip(&mut keys) {
-                let key = Key::new(text.as_bytes(), piece.start, piece.len());
-                *place = (key, key.hash());
-                workspace.lookup.known.prepare(place.1);
-            }
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(interrupted());
             }
-            for (piece, &(key, hash)) in pieces.iter().zip(&keys) {
-                let Some(piece) = text.get(piece.clone()).filter(|piece| !piece.is_empty()) else { continue };
+            let asked = workspace.lookup.ask(text, pieces, |key| key);
+            let mut at = 0;
+            loop {
                 workspace.checks.check()?;
-                if let Some(words) = self.model.instead(piece) {
-                    workspace.encode_word(words, piece, (key, hash), self.sink)?;
-                    continue;
-                }
-                let (ids, is_it) = workspace.lookup.known.probe(key, hash);
-                if is_it {
-                    self.sink.take(&ids[..ids[IDS] as usize])?;
+                at += workspace.lookup.send_known(asked[at..pieces.len()].iter().copied(), self.sink)?;
+                let Some(piece) = pieces.get(at) else { break };
+                let piece = &text[piece.clone()];
+                // Its key would be that of free entries.
+                if piece.is_empty() {
+                } else if let Some(words) = self.model.instead(piece) {
+                    workspace.encode_word(words, piece, asked[at], self.sink)?;
                 } else {
                     let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
                     workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)?;
                 }
+                at += 1;
             }
         }
         Ok(())

@@ -5,6 +5,7 @@
 mod lengths;
 
 pub use self::lengths::{lengths_around, may_change};
+use crate::eight_bytes::bits;
 use crate::error::Result;
 use crate::memory::{self, Room};
 
@@ -275,12 +276,7 @@ fn common_bits(one: &[u16; AT_ONCE], other: &[u16; AT_ONCE]) -> u64 {
     for ((both, &one), &other) in both.iter_mut().zip(one).zip(other) {
         *both = u8::from(one != 0) & u8::from(other != 0);
     }
-    // The product moves the lowest bit of each byte into the highest byte.
-    both.as_chunks()
-        .0
-        .iter()
-        .rev()
-        .fold(0, |bits, &eight| bits << 8 | u64::from_le_bytes(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56)
+    bits(&both)
 }
 
 /// Adds the groups of one text.

@@ -346,15 +346,26 @@ impl<'a> Edit<'a> {
         self.insert(character.encode_utf8(&mut [0; 4]));
     }
 
-    /// Keeps the old text up to `to`, its ASCII letters as small ones.
+    /// Puts characters of ASCII in the place of the old text up to `to`, which is ASCII too: the image of each byte.
     #[inline]
-    pub(crate) fn keep_lowered(&mut self, to: usize) {
+    pub(crate) fn put_images(&mut self, to: usize, image: impl Fn(u8) -> u8) {
         self.flush();
-        let start = self.text.len();
-        self.keep(to);
-        self.flush();
-        if let Some(new) = self.text.get_mut(start..) {
-            new.make_ascii_lowercase();
+        let range = self.at..to;
+        (self.at, self.from) = (to, to);
+        if !self.may_write(if self.text.is_empty() { self.old.len() } else { range.len() }) {
+            return;
+        }
+        let mut images = [0; AT_ONCE];
+        for part in self.old.as_bytes()[range.clone()].chunks(AT_ONCE) {
+            let images = &mut images[..part.len()];
+            for (made, &byte) in images.iter_mut().zip(part) {
+                *made = image(byte);
+            }
+            // Never empty: ASCII is UTF-8.
+            self.text.push_str(std::str::from_utf8(images).unwrap_or_default());
+        }
+        if let Some(origins) = self.origins {
+            self.traced.extend_from_slice(&origins[range]);
         }
     }
 

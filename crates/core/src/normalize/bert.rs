@@ -7,7 +7,7 @@ use unicode_normalization_alignments::char::decompose_canonical;
 
 use super::categories::{CHINESE, Categories, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, categories};
 use super::edges::{is_ascii, of_characters};
-use super::simple::{lowercase, lowercase_edge, put_lowered};
+use super::simple::{any, beyond_ascii, lowercase, lowercase_edge, put_lowered, run_end};
 use super::{Normalizer, forms};
 use crate::edge::Edge;
 use crate::error::Result;
@@ -45,8 +45,8 @@ impl Bert {
     /// `Memory`.
     pub(super) fn run(self, edit: &mut Edit) -> Result<()> {
         let categories = categories();
-        let sorted = |text: &str| text.chars().any(|character| categories.of(character) & SORTED != 0);
-        if self.strips() && !edit.old().is_ascii() && sorted(edit.old()) {
+        let is_sorted = |character| categories.of(character) & SORTED != 0;
+        if self.strips() && beyond_ascii(edit.old()).any(is_sorted) {
             return self.run_stages(edit);
         }
         self.run_at_once(edit);
@@ -87,12 +87,20 @@ impl Bert {
     fn run_at_once(self, edit: &mut Edit) {
         let categories = categories();
         let text = edit.old();
-        let ordinary = |byte: u8| byte.is_ascii() && (!self.clean_text || matches!(byte, b' '..=b'~'));
+        let becomes_space = |byte: u8| self.clean_text && matches!(byte, b'\t' | b'\n' | b'\r');
+        let stays_one =
+            |byte: u8| byte.is_ascii() && (!self.clean_text || matches!(byte, b' '..=b'~') || becomes_space(byte));
+        let changes = |byte: u8| becomes_space(byte) || self.lowercase && byte.is_ascii_uppercase();
+        let image = |byte: u8| match byte {
+            byte if becomes_space(byte) => b' ',
+            byte if self.lowercase => byte.to_ascii_lowercase(),
+            byte => byte,
+        };
         let mut at = 0;
         while at < text.len() {
-            let end = super::simple::run_end(text, at, ordinary);
-            if self.lowercase && text.as_bytes()[at..end].iter().any(u8::is_ascii_uppercase) {
-                edit.keep_lowered(end);
+            let end = run_end(text, at, stays_one);
+            if any(&text[at..end], changes) {
+                edit.put_images(end, image);
             } else {
                 edit.keep(end);
             }

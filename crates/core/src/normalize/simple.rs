@@ -7,21 +7,44 @@ use crate::edge::Edge;
 use crate::normalize::aligned::Edit;
 
 /// Where the run of bytes from `start` on ends that are `like`.
+#[inline]
 pub(super) fn run_end(text: &str, start: usize, like: impl Fn(u8) -> bool) -> usize {
-    text.as_bytes()[start..].iter().position(|&byte| !like(byte)).map_or(text.len(), |length| start + length)
-}
-
-/// Where the run of ASCII from `start` on ends.
-fn ascii_end(text: &str, start: usize) -> usize {
-    /// So many bytes are looked at together, once as many were ASCII one by one: most runs in other scripts are short.
+    /// So many bytes are looked at together, once as many were like it one by one: most runs in other scripts are short.
     const TOGETHER: usize = 64;
+    let end_within = |start: usize, end: usize| {
+        text.as_bytes()[start..end].iter().position(|&byte| !like(byte)).map_or(end, |length| start + length)
+    };
     let near = text.len().min(start + TOGETHER);
-    let end = text.as_bytes()[start..near].iter().position(|byte| !byte.is_ascii()).map_or(near, |at| start + at);
+    let end = end_within(start, near);
     if end < near {
         return end;
     }
-    let blocks = text.as_bytes()[end..].chunks(TOGETHER).take_while(|block| block.is_ascii());
-    run_end(text, end + blocks.map(<[u8]>::len).sum::<usize>(), |byte| byte.is_ascii())
+    // Without an early end in a block, many bytes are compared at once.
+    let all = |block: &&[u8]| block.iter().fold(true, |all, &byte| all & like(byte));
+    let blocks = text.as_bytes()[end..].chunks(TOGETHER).take_while(all);
+    end_within(end + blocks.map(<[u8]>::len).sum::<usize>(), text.len())
+}
+
+/// Whether a byte of a text is `like`.
+#[inline]
+pub(super) fn any(text: &str, like: impl Fn(u8) -> bool) -> bool {
+    text.as_bytes().chunks(1024).any(|block| block.iter().fold(false, |any, &byte| any | like(byte)))
+}
+
+/// Where the run of ASCII from `start` on ends.
+pub(super) fn ascii_end(text: &str, start: usize) -> usize {
+    run_end(text, start, |byte| byte.is_ascii())
+}
+
+/// The characters of a text beyond ASCII.
+pub(super) fn beyond_ascii(text: &str) -> impl Iterator<Item = char> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at = ascii_end(text, at);
+        let character = text[at..].chars().next()?;
+        at += character.len_utf8();
+        Some(character)
+    })
 }
 
 /// Each character of the rest of the text, with where it ends; runs of ASCII are kept if `ascii` is.
@@ -49,10 +72,8 @@ pub(super) fn lowercase(edit: &mut Edit) {
     while edit.at() < text.len() {
         let start = edit.at();
         let end = ascii_end(text, start);
-        // Without an early end in a block, many bytes are compared at once.
-        let has_capitals = |block: &[u8]| block.iter().fold(false, |any, byte| any | byte.is_ascii_uppercase());
-        if text.as_bytes()[start..end].chunks(1024).any(has_capitals) {
-            edit.keep_lowered(end);
+        if any(&text[start..end], |byte| byte.is_ascii_uppercase()) {
+            edit.put_images(end, |byte| byte.to_ascii_lowercase());
         } else {
             edit.keep(end);
         }

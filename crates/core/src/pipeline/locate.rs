@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::encode::Borrowed;
+use crate::encode::{Asked, Borrowed, TOGETHER};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::{self, Checks};
 use crate::memory::{self, Room};
@@ -352,7 +352,11 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
             _ => None,
         };
         let patterns = self.tokenizer.segmenter().patterns();
-        for piece in pieces {
+        let mut asked = [Asked::default(); TOGETHER];
+        for (number, piece) in pieces.iter().enumerate() {
+            if patterns.is_empty() && number.is_multiple_of(TOGETHER) {
+                asked = self.borrowed.ask(text, &pieces[number..]);
+            }
             interrupt::check()?;
             self.word -= u32::from(std::mem::replace(&mut self.goes_on, self.blocks.words_go_on()));
             let (base_word, at) = (self.word, piece.start as u32);
@@ -366,7 +370,7 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
                 pieces
             } else if patterns.is_empty() {
                 self.found.clear();
-                self.borrowed.tokens(inside, &mut self.found).map_err(placed)?;
+                self.borrowed.tokens_asked_for(inside, asked[number % TOGETHER], &mut self.found).map_err(placed)?;
                 for &token in &self.found {
                     place.take(token, 0)?;
                 }

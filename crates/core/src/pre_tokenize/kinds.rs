@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::behavior::Cutter;
 use super::{Behavior, NewPieces};
 use crate::edge::Between;
+use crate::eight_bytes::bits;
 use crate::normalize::categories::{Categories, PUNCT, SPACE, WORD, categories};
 
 /// Removed.
@@ -14,6 +15,9 @@ const ALONE: u8 = 1;
 /// This kind and above: a run of one kind is a piece.
 const ONE: u8 = 2;
 const OTHER: u8 = 3;
+
+/// So many characters of ASCII are cut at once.
+const BLOCK: usize = 64;
 
 /// The kinds that a step distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,24 +108,79 @@ impl Kinds {
     /// Appends the pieces of a piece.
     pub(super) fn cut(&self, text: &str, piece: Range<usize>, pieces: &mut NewPieces) {
         if !matches!(self.behavior, Behavior::MergedWithPrevious | Behavior::MergedWithNext) {
-            return self.runs(text, piece, pieces, |kind, part, pieces| {
-                if kind != GONE {
-                    pieces.push(part);
-                }
-            });
+            return self.kept_runs(text, piece, pieces);
         }
+        let mut run = Run::before(piece.start);
         let mut cutter = Cutter::new(self.behavior, pieces);
-        self.runs(text, piece, &mut cutter, |kind, part, cutter| cutter.part(part, kind != OTHER));
+        let part = |kind, part, cutter: &mut Cutter| cutter.part(part, kind != OTHER);
+        self.runs(text, piece.clone(), &mut run, &mut cutter, part);
+        run.end(piece.end, &mut cutter, part);
         cutter.finish();
     }
 
-    /// Sends the runs of characters of one kind to `to`.
+    /// Appends the runs of characters of one kind, but for those that go.
+    fn kept_runs(&self, text: &str, piece: Range<usize>, pieces: &mut NewPieces) {
+        let push = |kind, part, pieces: &mut NewPieces| {
+            if kind != GONE {
+                pieces.push(part);
+            }
+        };
+        let bytes = &text.as_bytes()[..piece.end];
+        let mut run = Run::before(piece.start);
+        let mut at = piece.start;
+        while let Some(block) = bytes[at..].first_chunk() {
+            if block.is_ascii() {
+                self.kept_runs_of_block(block, at, &mut run, pieces);
+                at += BLOCK;
+            } else {
+                let end = (at + BLOCK..piece.end).find(|&end| text.is_char_boundary(end)).unwrap_or(piece.end);
+                self.runs(text, at..end, &mut run, pieces, push);
+                at = end;
+            }
+        }
+        self.runs(text, at..piece.end, &mut run, pieces, push);
+        run.end(piece.end, pieces, push);
+    }
+
+    /// The same for characters of ASCII from `at` on, with which `run` goes on or ends.
+    ///
+    /// The places where runs begin and end are bits, so that nothing is decided for a single byte.
+    fn kept_runs_of_block(&self, block: &[u8; BLOCK], at: usize, run: &mut Run, pieces: &mut NewPieces) {
+        let kinds = block.map(|byte| self.ascii[usize::from(byte & 127)]);
+        let mut before = [run.kind; BLOCK];
+        before[1..].copy_from_slice(&kinds[..BLOCK - 1]);
+        let (mut starts, mut ends) = ([0; BLOCK], [0; BLOCK]);
+        for place in 0..BLOCK {
+            let (kind, before) = (kinds[place], before[place]);
+            let turns = u8::from(kind != before) | u8::from(kind == ALONE);
+            starts[place] = turns & u8::from(kind != GONE);
+            ends[place] = turns & u8::from(before != GONE);
+        }
+        let [mut starts, mut ends] = [&starts, &ends].map(bits);
+        let next = |bits: &mut u64| {
+            let place = bits.trailing_zeros() as usize;
+            *bits &= bits.wrapping_sub(1);
+            at + place
+        };
+        let mut start = if run.kind == GONE { next(&mut starts) } else { run.start };
+        pieces.extend(ends.count_ones() as usize, || std::mem::replace(&mut start, next(&mut starts))..next(&mut ends));
+        *run = Run { start, kind: kinds[BLOCK - 1] };
+    }
+
+    /// Sends the runs of characters of one kind that end in a part of a text to `to`; the last one is `run` then.
     #[inline(always)]
-    fn runs<T>(&self, text: &str, piece: Range<usize>, into: &mut T, to: impl Fn(u8, Range<usize>, &mut T)) {
+    fn runs<T>(
+        &self,
+        text: &str,
+        part: Range<usize>,
+        run: &mut Run,
+        into: &mut T,
+        to: impl Fn(u8, Range<usize>, &mut T),
+    ) {
         let categories = categories();
         let bytes = text.as_bytes();
-        let (mut start, mut at, mut last) = (piece.start, piece.start, GONE);
-        while at < piece.end {
+        let (Run { mut start, kind: mut last }, mut at) = (*run, part.start);
+        while at < part.end {
             let byte = bytes[at];
             let (kind, length) = if byte.is_ascii() {
                 (self.ascii[usize::from(byte)], 1)
@@ -137,8 +196,28 @@ impl Kinds {
             }
             at += length;
         }
-        if start < at {
-            to(last, start..at, into);
+        *run = Run { start, kind: last };
+    }
+}
+
+/// The run of characters of one kind with which what was read of a text ends.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Of no meaning where they go.
+    start: usize,
+    kind: u8,
+}
+
+impl Run {
+    /// None, before the first character.
+    fn before(start: usize) -> Self {
+        Self { start, kind: GONE }
+    }
+
+    /// Sends it to `to` if it has text, where no more comes.
+    fn end<T>(self, end: usize, into: &mut T, to: impl Fn(u8, Range<usize>, &mut T)) {
+        if self.start < end {
+            to(self.kind, self.start..end, into);
         }
     }
 }

@@ -151,6 +151,18 @@ impl NewPieces {
         }
     }
 
+    /// The next `count` parts, as `next` gives them.
+    #[inline]
+    fn extend(&mut self, count: usize, mut next: impl FnMut() -> Range<usize>) {
+        if self.failed.is_some() {
+            return;
+        }
+        match self.checks.check().and_then(|()| self.made.room(count)) {
+            Ok(()) => self.made.extend((0..count).map(|_| next())),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
     fn finish(self) -> Result<Vec<Range<usize>>> {
         self.failed.map_or(Ok(self.made), Err)
     }
