@@ -277,13 +277,16 @@ impl<'a> Edit<'a> {
         self.text.len() + self.at - self.from
     }
 
+    #[inline]
     fn flush(&mut self) {
         if self.from < self.at {
-            let first = if self.text.is_empty() { self.old.len() } else { self.at - self.from };
-            if !self.may_write(first) {
-                self.from = self.at;
-                return;
-            }
+            self.copy_kept();
+        }
+    }
+
+    fn copy_kept(&mut self) {
+        let first = if self.text.is_empty() { self.old.len() } else { self.at - self.from };
+        if self.may_write(first) {
             if self.text.is_empty() {
                 self.text.reserve(self.old.len());
             }
@@ -291,8 +294,8 @@ impl<'a> Edit<'a> {
             if let Some(origins) = self.origins {
                 self.traced.extend_from_slice(&origins[self.from..self.at]);
             }
-            self.from = self.at;
         }
+        self.from = self.at;
     }
 
     /// Keeps the old text up to `to`.
@@ -324,6 +327,26 @@ impl<'a> Edit<'a> {
         self.text.push(character);
         self.at = to;
         self.from = to;
+    }
+
+    /// Keeps the old text up to `to`, which begins with `first`, with a mark in front, by the rules of a mark that takes the place
+    /// of `first` and of `first` being inserted then.
+    #[inline]
+    pub(crate) fn keep_marked(&mut self, mark: char, first: char, to: usize) {
+        self.flush();
+        let range = self.at..to;
+        (self.at, self.from) = (to, to);
+        if !self.may_write(mark.len_utf8() + range.len()) {
+            return;
+        }
+        self.text.push(mark);
+        self.text.push_str(&self.old[range.clone()]);
+        if let Some(origins) = self.origins.and_then(|origins| origins.get(range)) {
+            let (of_first, rest) = origins.split_at(first.len_utf8());
+            let (start, end) = (of_first[0], of_first[of_first.len() - 1]);
+            self.traced.extend(std::iter::repeat_n(start, mark.len_utf8()).chain(of_first.iter().map(|_| end)));
+            self.traced.extend_from_slice(rest);
+        }
     }
 
     /// Inserts text with the origin of the last byte that is done.

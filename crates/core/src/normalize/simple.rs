@@ -97,7 +97,11 @@ pub(super) fn lowercase_edge(edge: &Edge) -> Option<Edge> {
 }
 
 /// The small letters of the next character, which ends at `to`.
+#[inline]
 pub(super) fn put_lowered(edit: &mut Edit, character: char, to: usize) {
+    if is_small(character) {
+        return edit.keep(to);
+    }
     let mut lowered = character.to_lowercase();
     match (lowered.next(), lowered.len()) {
         (Some(first), 0) if first == character => edit.keep(to),
@@ -107,6 +111,22 @@ pub(super) fn put_lowered(edit: &mut Edit, character: char, to: usize) {
         }
         (None, _) => edit.skip(to),
     }
+}
+
+/// Whether a character is one of the most that stay as they are: small letters of Latin, Greek and Cyrillic, and those of scripts
+/// without capitals. The table of all takes a search.
+#[inline]
+fn is_small(character: char) -> bool {
+    matches!(
+        character,
+        '\u{DF}'..='\u{FF}'
+            | '\u{3AC}'..='\u{3CE}'
+            | '\u{430}'..='\u{45F}'
+            | '\u{590}'..='\u{109F}'
+            | '\u{2000}'..='\u{20FF}'
+            | '\u{2E00}'..='\u{A63F}'
+            | '\u{AC00}'..='\u{FEFF}'
+    )
 }
 
 /// No white space at the ends.

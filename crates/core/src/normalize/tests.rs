@@ -20,9 +20,15 @@ pub(crate) fn texts(mut seed: u64) -> impl Iterator<Item = String> {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (seed >> 33) as usize % bound
     };
-    std::iter::once(String::new()).chain((0..600).map(move |_| {
-        let some: Vec<&str> = (0..=next(6)).map(|_| atoms[next(atoms.len())]).collect();
-        (0..=next(14)).map(|_| some[next(some.len())]).collect()
+    // The last ones are long, mostly of ASCII, which is taken many bytes at once.
+    let ascii = ["some WORDS, ", "12\r\n", "and_more (of Them)\t", "x"];
+    std::iter::once(String::new()).chain((0..640).map(move |number| {
+        let mut some: Vec<&str> = (0..=next(6)).map(|_| atoms[next(atoms.len())]).collect();
+        let long = number >= 600;
+        if long {
+            some.extend(ascii.iter().cycle().take(2 * number - 1195));
+        }
+        (0..=next(if long { 90 } else { 14 })).map(|_| some[next(some.len())]).collect()
     }))
 }
 
@@ -167,6 +173,18 @@ fn bert_is_its_stages_one_after_another() {
         let expected: String = stripped.chars().flat_map(char::to_lowercase).collect();
         let bert = Bert { clean_text: true, handle_chinese_chars: true, strip_accents: None, lowercase: true };
         assert_eq!(Normalizer::Bert(bert).apply(&text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn small_letters_are_those_of_the_standard_library() {
+    let bert = Bert { clean_text: false, handle_chinese_chars: false, strip_accents: Some(false), lowercase: true };
+    for character in '\0'..=char::MAX {
+        let expected = character.to_lowercase().to_string();
+        let text = character.encode_utf8(&mut [0; 4]).to_owned();
+        for normalizer in [Normalizer::Lowercase, Normalizer::Bert(bert)] {
+            assert_eq!(normalizer.apply(&text), expected, "{character:?}");
+        }
     }
 }
 

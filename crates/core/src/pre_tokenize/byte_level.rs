@@ -67,7 +67,14 @@ impl ByteLevel {
             })?;
         }
         if let Some(matches) = &self.matches {
-            text.cut(|text, piece, pieces| behavior::split(matches, Behavior::Isolated, false, text, piece, pieces))?;
+            text.cut(|text, piece, pieces| {
+                // Most pieces that a step before this one made are one word, which is one match.
+                if text[piece.clone()].bytes().all(|byte| byte.is_ascii_alphabetic()) {
+                    pieces.push(piece);
+                    return Ok(());
+                }
+                behavior::split(matches, Behavior::Isolated, false, text, piece, pieces)
+            })?;
         }
         text.respell(|edit, piece, pieces| {
             let start = edit.len();

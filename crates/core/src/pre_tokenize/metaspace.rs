@@ -117,6 +117,10 @@ impl Metaspace {
                 && !matches!(first, ' ')
                 && first != self.replacement
             {
+                if !may_have(&old.as_bytes()[piece.clone()], first_byte) {
+                    edit.keep_marked(self.replacement, first, piece.end);
+                    return edit.cut(pieces, start);
+                }
                 at += first.len_utf8();
                 edit.put(self.replacement, at);
                 edit.insert_char(first);
@@ -142,4 +146,13 @@ impl Metaspace {
             edit.cut(pieces, start);
         })
     }
+}
+
+/// Whether a piece may have a space or a mark, which begins with `first_byte`.
+#[inline]
+fn may_have(piece: &[u8], first_byte: u8) -> bool {
+    /// To search in so many bytes takes no longer than to begin a search in many at a time.
+    const FEW: usize = 16;
+    let is_either = |byte: &u8| *byte == b' ' || *byte == first_byte;
+    if piece.len() <= FEW { piece.iter().any(is_either) } else { memchr::memchr2(b' ', first_byte, piece).is_some() }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
+use crate::normalize::categories::{PUNCT, SPACE, WORD, categories};
 use crate::normalize::tests::texts;
 
 fn steps() -> Vec<PreTokenizer> {
@@ -50,6 +51,61 @@ fn pieces_are_the_same_with_origins_in_order_and_never_empty() {
         let places: Vec<_> = (0..traced.pieces.len()).map(|piece| traced.original(piece).unwrap()).collect();
         assert!(places.windows(2).all(|pair| pair[0].start <= pair[1].start), "{chain:?} {text:?}");
         assert_eq!(plain.original(0), None);
+    }
+}
+
+/// The runs of characters of one kind: 0 for what goes, 1 for what is a piece of its own.
+fn runs(text: &str, kind: impl Fn(char) -> u8) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut last = 0;
+    for character in text.chars() {
+        let kind = kind(character);
+        match pieces.last_mut() {
+            Some(piece) if kind > 1 && kind == last => piece.push(character),
+            _ if kind > 0 => pieces.push(character.into()),
+            _ => {}
+        }
+        last = kind;
+    }
+    pieces
+}
+
+#[test]
+fn kinds_of_characters_are_cut_as_one_by_one() {
+    let is = |character: char, category: u8| categories().of(character) & category != 0;
+    let punctuation = |character: char| is(character, PUNCT);
+    let steps: [(&str, &dyn Fn(char) -> u8); 8] = [
+        ("WhitespaceSplit", &|one| if is(one, SPACE) { 0 } else { 3 }),
+        ("Whitespace", &|one| {
+            if is(one, WORD) {
+                2
+            } else if is(one, SPACE) {
+                0
+            } else {
+                3
+            }
+        }),
+        ("BertPreTokenizer", &|one| {
+            if is(one, SPACE) {
+                0
+            } else if punctuation(one) {
+                1
+            } else {
+                3
+            }
+        }),
+        (r#"{"type":"Punctuation","behavior":"Isolated"}"#, &|one| if punctuation(one) { 1 } else { 3 }),
+        (r#"{"type":"Punctuation","behavior":"Removed"}"#, &|one| if punctuation(one) { 0 } else { 3 }),
+        (r#"{"type":"Punctuation","behavior":"Contiguous"}"#, &|one| if punctuation(one) { 2 } else { 3 }),
+        (r#"{"type":"Digits","individual_digits":true}"#, &|one| if one.is_numeric() { 1 } else { 3 }),
+        (r#"{"type":"Digits","individual_digits":false}"#, &|one| if one.is_numeric() { 2 } else { 3 }),
+    ];
+    for text in texts(4) {
+        for (step, kind) in &steps {
+            let mut cut = PreTokenized::new(Aligned::plain(text.as_str()));
+            PreTokenizer::parse(step).unwrap().apply(&mut cut, true).unwrap();
+            assert!(cut.texts().eq(runs(&text, kind)), "{step} {text:?}");
+        }
     }
 }
 
