@@ -15,6 +15,25 @@ pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
     word
 }
 
+/// Where a byte stands in some bytes, from a place on.
+#[inline(always)]
+pub(crate) fn places_of(byte: u8, bytes: &[u8], from: usize) -> impl Iterator<Item = usize> {
+    let (mut next, mut found) = (from, 0);
+    std::iter::from_fn(move || {
+        while found == 0 {
+            if next >= bytes.len() {
+                return None;
+            }
+            // Beyond the end comes a byte that differs.
+            found = equal_bytes(word_at(bytes, next, !byte), byte);
+            next += WORD;
+        }
+        let place = next - WORD + found.trailing_zeros() as usize / WORD;
+        found &= found - 1;
+        Some(place)
+    })
+}
+
 /// A bit for each of some bytes that are 0 or 1, the lowest for the first.
 #[inline(always)]
 pub(crate) fn bits(bytes: &[u8; 64]) -> u64 {

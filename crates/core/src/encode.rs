@@ -7,8 +7,6 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use aho_corasick::{AhoCorasick, Input};
-
 use crate::cache::known::{Known, few};
 use crate::cache::pool::Pool;
 use crate::cache::seen::Key;
@@ -16,7 +14,7 @@ use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
 use crate::memory::Room;
 use crate::merge::{self, Scratch};
-use crate::model::{self, OnBytes, Token, WordModel};
+use crate::model::{self, Hazards, OnBytes, Token, WordModel};
 use crate::row::{self, IDS, Ids};
 use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
@@ -153,7 +151,7 @@ pub(crate) struct Compiled {
     /// A model that is spelled in characters. The vocabulary does its work on bytes, or is empty.
     words: Option<WordModel>,
     /// Pieces with one of these are left to the model that is spelled in characters.
-    hazards: Option<AhoCorasick>,
+    hazards: Option<Hazards>,
     pool: Pool<Workspace>,
 }
 
@@ -180,7 +178,7 @@ impl Compiled {
     /// The encoder of a text in place of the vocabulary, if some of its pieces need another one.
     fn instead(&self, text: &str) -> Option<&WordModel> {
         let words = self.words.as_ref()?;
-        let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.is_match(text));
+        let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.are_in(text));
         is_left.then_some(words)
     }
 
@@ -218,13 +216,12 @@ impl Compiled {
     /// Where the first hazard ends that begins at `from` or later, if the vocabulary does the model's work on bytes and some
     /// pieces are left to the model that is spelled in characters.
     pub(crate) fn hazard_end(&self, text: &str, from: usize) -> Option<usize> {
-        let hazards = self.hazards.as_ref()?;
-        hazards.find(Input::new(text).range(from..)).map(|found| found.end())
+        self.hazards.as_ref()?.end_behind(text, from)
     }
 
     /// The bytes of the longest hazard.
     pub(crate) fn longest_hazard(&self) -> usize {
-        self.hazards.as_ref().map_or(0, AhoCorasick::max_pattern_len)
+        self.hazards.as_ref().map_or(0, Hazards::longest)
     }
 
     /// Whether a part of a text, which is not empty, is a whole token as a piece.

@@ -57,8 +57,11 @@ pub fn check() -> Result<()> {
 }
 
 /// A loop's own count of its checks, where these are so many that [`check`], which finds the thread's, would cost too much.
+///
+/// Its first check is one of the thread's, so that short loops, of which there are many, look at the clock no more often.
 #[derive(Default)]
 pub(crate) struct Checks {
+    /// One more than the checks before the next look at the clock; 0 before the first.
     left: u32,
 }
 
@@ -66,9 +69,9 @@ impl Checks {
     /// As [`check`].
     #[inline]
     pub(crate) fn check(&mut self) -> Result<()> {
-        if self.left == 0 {
-            look()?;
-            self.left = CHECKS;
+        if self.left <= 1 {
+            if self.left == 0 { check() } else { look() }?;
+            self.left = CHECKS + 1;
         }
         self.left -= 1;
         Ok(())

@@ -9,6 +9,7 @@ mod bpe_rows;
 mod character_pages;
 mod dropout;
 mod growth;
+mod hazards;
 mod list;
 mod longest;
 mod merges;
@@ -33,6 +34,7 @@ mod word_piece_rows;
 
 pub use bpe::Bpe;
 pub use dropout::encode_bytes_with_dropout;
+pub(crate) use hazards::Hazards;
 pub use on_bytes::OnBytes;
 pub use random::Random;
 pub(crate) use rows::WordRows;

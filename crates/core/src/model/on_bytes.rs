@@ -9,8 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
+use super::hazards::Hazards;
 use super::merges::Pairs;
 use super::token_table::{NONE, TokenTable};
 use crate::error::Result;
@@ -21,9 +20,6 @@ use crate::vocab::{Beginnings, NO_ID, Semantics, Vocab};
 /// The most bytes of a beginning.
 const LONGEST: usize = 3;
 
-/// Bytes of the hazards that are looked for.
-const MOST_HAZARDS: usize = 1 << 14;
-
 /// A vocabulary over bytes with beginnings of characters as tokens of their own, whose ids are above all others.
 pub struct OnBytes {
     /// Encodes as the characters would what [`OnBytes::can_encode`].
@@ -31,7 +27,7 @@ pub struct OnBytes {
     /// Tokens that merges of characters make.
     products: Vec<u32>,
     /// The characters that a piece must not contain; see `compile`.
-    hazards: Option<AhoCorasick>,
+    hazards: Option<Hazards>,
 }
 
 impl OnBytes {
@@ -156,7 +152,7 @@ impl OnBytes {
     /// Time: linear in the piece, far less than encoding it.
     #[must_use]
     pub fn can_encode(&self, piece: &str) -> bool {
-        self.hazards.as_ref().is_none_or(|hazards| !hazards.is_match(piece))
+        self.hazards.as_ref().is_none_or(|hazards| !hazards.are_in(piece))
     }
 
     /// Whether there are pieces that the vocabulary does not encode as the characters would.
@@ -166,7 +162,7 @@ impl OnBytes {
     }
 
     /// The characters that [`OnBytes::can_encode`] searches.
-    pub(crate) fn take_hazards(&mut self) -> Option<AhoCorasick> {
+    pub(crate) fn take_hazards(&mut self) -> Option<Hazards> {
         self.hazards.take()
     }
 
@@ -221,7 +217,7 @@ fn compile(
     table: &TokenTable,
     merges: &Pairs,
     with_all: bool,
-) -> Result<(Vocab, Option<AhoCorasick>)> {
+) -> Result<(Vocab, Option<Hazards>)> {
     let (tokens, ids): (Vec<&[u8]>, Vec<u32>) = columns.iter().copied().unzip();
     let with = |merge: &dyn Fn(usize) -> bool| {
         let named = |&(left, right): &(u32, u32)| (table.id(left), table.id(right));
@@ -253,10 +249,7 @@ fn compile(
             if hazards.is_empty() {
                 return Ok((vocab, None));
             }
-            if hazards.iter().map(|text| text.len()).sum::<usize>() <= MOST_HAZARDS
-                // Every text is looked through, and there are few: a table is three times as fast as links.
-                && let Ok(hazards) = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).prefilter(false).build(hazards)
-            {
+            if let Some(hazards) = Hazards::new(&hazards) {
                 return Ok((vocab, Some(hazards)));
             }
         }

@@ -10,8 +10,10 @@
 //! Long because the one way to change a text is here, with and without origins.
 
 use std::borrow::Cow;
+use std::iter::repeat_n;
 use std::ops::Range;
 
+use crate::eight_bytes::places_of;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
 use crate::memory::{self, Room};
@@ -322,11 +324,33 @@ impl<'a> Edit<'a> {
         }
         if let Some(origins) = self.origins {
             let origin = origins.get(self.at).copied().unwrap_or_default();
-            self.traced.extend(std::iter::repeat_n(origin, character.len_utf8()));
+            self.traced.extend(repeat_n(origin, character.len_utf8()));
         }
         self.text.push(character);
         self.at = to;
         self.from = to;
+    }
+
+    /// Keeps the old text up to `to`, with a character in the place of each byte that is `byte`, of ASCII.
+    pub(crate) fn put_each(&mut self, put: char, byte: u8, to: usize) {
+        self.flush();
+        let mut kept = self.at;
+        (self.at, self.from) = (to, to);
+        let ends =
+            places_of(byte, &self.old.as_bytes()[..to], kept).map(|place| (place, Some(put))).chain([(to, None)]);
+        for (end, put) in ends {
+            let length = put.map_or(0, char::len_utf8);
+            if !self.may_write(end - kept + length) {
+                return;
+            }
+            self.text.push_str(&self.old[kept..end]);
+            self.text.extend(put);
+            if let Some(origins) = self.origins {
+                self.traced.extend_from_slice(&origins[kept..end]);
+                self.traced.extend(put.and(origins.get(end)).into_iter().flat_map(|&origin| repeat_n(origin, length)));
+            }
+            kept = end + 1;
+        }
     }
 
     /// Keeps the old text up to `to`, which begins with `first`, with a mark in front, by the rules of a mark that takes the place
@@ -344,7 +368,7 @@ impl<'a> Edit<'a> {
         if let Some(origins) = self.origins.and_then(|origins| origins.get(range)) {
             let (of_first, rest) = origins.split_at(first.len_utf8());
             let (start, end) = (of_first[0], of_first[of_first.len() - 1]);
-            self.traced.extend(std::iter::repeat_n(start, mark.len_utf8()).chain(of_first.iter().map(|_| end)));
+            self.traced.extend(repeat_n(start, mark.len_utf8()).chain(of_first.iter().map(|_| end)));
             self.traced.extend_from_slice(rest);
         }
     }
@@ -359,7 +383,7 @@ impl<'a> Edit<'a> {
         self.text.push_str(text);
         if let Some(origins) = self.origins {
             let origin = self.at.checked_sub(1).and_then(|before| origins.get(before)).copied().unwrap_or_default();
-            self.traced.extend(std::iter::repeat_n(origin, text.len()));
+            self.traced.extend(repeat_n(origin, text.len()));
         }
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::edges::{Beginning, of_characters};
 use super::spans::{Members, Spans};
 use crate::edge::Edge;
-use crate::eight_bytes::{WORD, equal_bytes, word_at};
+use crate::eight_bytes::places_of;
 use crate::error::{Error, Kind, Result};
 use crate::memory::Room;
 use crate::normalize::aligned::Edit;
@@ -84,21 +84,14 @@ impl Replace {
         let bytes = text.as_bytes();
         let Some(first) = memchr::memchr(byte, bytes) else { return Ok(Some(Cow::Borrowed(text))) };
         let mut new = String::new();
-        new.room(text.len() + text.len() / 2 + WORD)?;
-        let (mut kept, mut word) = (0, first);
-        while word < bytes.len() {
-            // Beyond the text comes a byte that differs.
-            let mut found = equal_bytes(word_at(bytes, word, !byte), byte);
-            while found != 0 {
-                let place = word + found.trailing_zeros() as usize / WORD;
-                found &= found - 1;
-                // What is behind is part of it, so that only many characters in a row need more.
-                new.room(text.len() - kept + put.len_utf8())?;
-                new.push_str(&text[kept..place]);
-                new.push(put);
-                kept = place + 1;
-            }
-            word += WORD;
+        new.room(text.len() + text.len() / 2 + put.len_utf8())?;
+        let mut kept = 0;
+        for place in places_of(byte, bytes, first) {
+            // What is behind is part of it, so that only many characters in a row need more.
+            new.room(text.len() - kept + put.len_utf8())?;
+            new.push_str(&text[kept..place]);
+            new.push(put);
+            kept = place + 1;
         }
         new.push_str(&text[kept..]);
         Ok(Some(Cow::Owned(new)))

@@ -125,13 +125,20 @@ impl Metaspace {
                 edit.put(self.replacement, at);
                 edit.insert_char(first);
             }
+            if !self.split {
+                if self.replacement != ' ' {
+                    edit.put_each(self.replacement, b' ', piece.end);
+                }
+                edit.keep(piece.end);
+                return edit.cut(pieces, start);
+            }
             while let Some(next) = memchr::memchr2(b' ', first_byte, &old.as_bytes()[at..piece.end]) {
                 let place = at + next;
                 let Some(found) = old[place..].chars().next() else { break };
                 at = place + found.len_utf8();
                 edit.keep(place);
                 if found == ' ' || found == self.replacement {
-                    if self.split && start < edit.len() {
+                    if start < edit.len() {
                         edit.cut(pieces, start);
                         start = edit.len();
                     }

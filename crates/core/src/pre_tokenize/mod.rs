@@ -213,6 +213,13 @@ impl PreTokenizer {
         if let Step::Split { matches, .. } = &self.0 { matches.text() } else { None }
     }
 
+    /// Whether a text, which is not empty, is certainly the one piece that the step makes of it.
+    pub(crate) fn finds_nothing_to_cut(&self, text: &str) -> bool {
+        let Step::Split { matches, behavior, invert } = &self.0 else { return false };
+        let goes = *behavior == Behavior::Removed && *invert;
+        !goes && matches!(matches.text(), Some([byte]) if memchr::memchr(*byte, text.as_bytes()).is_none())
+    }
+
     /// Whether the step cuts text. One that does not marks its spaces alone.
     pub(crate) fn makes_pieces(&self) -> bool {
         !matches!(&self.0, Step::Metaspace(metaspace) if !metaspace.split)

@@ -558,6 +558,10 @@ impl Segmenter {
     fn walk_plain(&self, text: &str, at_start: bool, visitor: &mut impl Visit) -> Result<()> {
         let Steps { prefix_space, pre_tokenizers, patterns, .. } = &self.steps;
         if !pre_tokenizers.is_empty() {
+            // As between the line ends that are added tokens of Gemma, whose spaces are replaced before.
+            if !prefix_space && pre_tokenizers.iter().all(|step| step.finds_nothing_to_cut(text)) {
+                return walk_pieces(text, patterns, visitor).map_err(unplaced);
+            }
             let cut = self.pre_tokenize(Aligned::plain(memory::copy(text)?), at_start)?;
             return walk_cut(&cut, patterns, visitor).map_err(unplaced);
         }

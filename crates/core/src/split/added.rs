@@ -11,6 +11,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind, Span};
 
 use rustc_hash::FxHashSet;
 
+use crate::eight_bytes::bits;
 use crate::error::{Error, Kind, Result};
 
 /// A token that is matched in the text itself, before any split.
@@ -48,8 +49,7 @@ pub struct Found {
 pub struct Matcher {
     tokens: Vec<AddedToken>,
     automaton: AhoCorasick,
-    /// Finds the first two bytes of tokens in many places at a time; None where a token has one byte alone.
-    begin: Option<Searcher>,
+    begin: Option<Begin>,
     /// Whether the automaton takes one byte after the other, which is slower.
     is_stepwise: bool,
     /// The tokens as they are spelled, sorted.
@@ -61,6 +61,62 @@ pub struct Matcher {
     runs: Vec<Runs>,
     minds_context: bool,
     meets: Meets,
+}
+
+/// What tokens begin with, which is looked for in many places at a time.
+enum Begin {
+    /// Their first two bytes.
+    Pairs(Searcher),
+    /// Their first bytes, where a token has one byte alone: at most [`MOST_FIRSTS`].
+    Bytes(Vec<u8>),
+}
+
+/// So many bytes can be looked for at once in less time than an automaton takes.
+const MOST_FIRSTS: usize = 8;
+
+impl Begin {
+    /// None where tokens begin with too many bytes.
+    fn new(spelled: &[String]) -> Option<Self> {
+        let pairs: Option<BTreeSet<&[u8; 2]>> = spelled.iter().map(|token| token.as_bytes().first_chunk()).collect();
+        if let Some(pairs) = pairs.and_then(Searcher::new) {
+            return Some(Self::Pairs(pairs));
+        }
+        let bytes: BTreeSet<u8> = spelled.iter().filter_map(|token| token.bytes().next()).collect();
+        (bytes.len() <= MOST_FIRSTS).then(|| Self::Bytes(bytes.into_iter().collect()))
+    }
+
+    /// The first place in a range of a text where a token may begin, which may end behind the range.
+    fn find_in(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+        match self {
+            Self::Pairs(pairs) => {
+                let span = Span::from(range.start..text.len().min(range.end + 1));
+                pairs.find_in(text, span).map(|found| found.start()).filter(|&start| start < range.end)
+            }
+            Self::Bytes(firsts) => {
+                let (blocks, rest) = text[range.clone()].as_chunks();
+                let in_blocks = blocks.iter().zip((range.start..).step_by(64)).find_map(|(block, at)| {
+                    let found = bits_of(block, firsts);
+                    (found != 0).then(|| at + found.trailing_zeros() as usize)
+                });
+                in_blocks.or_else(|| {
+                    let place = rest.iter().position(|byte| firsts.contains(byte))?;
+                    Some(range.end - rest.len() + place)
+                })
+            }
+        }
+    }
+}
+
+/// A bit for each byte of a block: whether it is one of some bytes.
+#[inline]
+fn bits_of(block: &[u8; 64], wanted: &[u8]) -> u64 {
+    let mut found = [0; 64];
+    for &wanted in wanted {
+        for (found, &byte) in found.iter_mut().zip(block) {
+            *found |= u8::from(byte == wanted);
+        }
+    }
+    bits(&found)
 }
 
 /// Tokens that are runs of one byte, such as those for indentation, where all are that begin with two of it and none is longer
@@ -171,8 +227,7 @@ impl Matcher {
             // A prefilter for first bytes would stop everywhere; a table takes one step a byte.
             builder.prefilter(false).kind(Some(AhoCorasickKind::DFA));
         }
-        let firsts: Option<BTreeSet<&[u8; 2]>> = spelled.iter().map(|token| token.as_bytes().first_chunk()).collect();
-        let begin = firsts.and_then(Searcher::new);
+        let begin = Begin::new(&spelled);
         let automaton = builder
             .build(&spelled)
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
@@ -294,10 +349,7 @@ impl Matcher {
         }
         loop {
             let start = match &self.begin {
-                Some(begin) => {
-                    let span = Span::from(at..text.len().min(range.end + 1));
-                    begin.find_in(text, span).map(|found| found.start()).filter(|&start| start < range.end)?
-                }
+                Some(begin) => begin.find_in(text, at..range.end)?,
                 None => at + text.get(at..range.end)?.iter().position(|&byte| self.may_start(byte))?,
             };
             let length = self.longest_at(&text[start..]);
@@ -339,8 +391,12 @@ impl Matcher {
             return self.automaton.find(Input::new(text).span(at..text.len()));
         };
         loop {
-            let start = begin.find_in(text, Span::from(at..text.len()))?.start();
-            let length = self.longest_at(&text.as_bytes()[start..]);
+            let start = begin.find_in(text.as_bytes(), at..text.len())?;
+            // Where one byte is a token, there is one at most places.
+            let length = match begin {
+                Begin::Pairs(_) => self.longest_at(&text.as_bytes()[start..]),
+                Begin::Bytes(_) => text.len() - start,
+            };
             if length > 0 {
                 return self.automaton.find(Input::new(text).span(start..start + length));
             }
@@ -426,10 +482,14 @@ mod tests {
 
     #[test]
     fn tokens_that_begin_as_words_do_are_found_many_places_at_a_time() {
-        for all in [&["  ", "    ", "\n\n", " \n", "aa", "  a"][..], &["  a", " \n", "\n\na", "aab"]] {
+        let (pairs, bytes): (&[&str], &[&str]) =
+            (&["  ", "    ", "\n\n", " \n", "aa", "  a"], &["\n", "\n\n", "  ", "ab"]);
+        for all in [pairs, &["  a", " \n", "\n\na", "aab"], bytes] {
             let tokens = all.iter().copied().map(token).collect();
             let matcher = Matcher::new(tokens, |content| Ok(content.to_owned())).unwrap().unwrap();
-            assert_eq!(matcher.begin.is_some(), Searcher::new(["ab"]).is_some());
+            let of_pairs = matches!(matcher.begin, Some(Begin::Pairs(_)));
+            assert_eq!(of_pairs, all != bytes && Searcher::new(["ab"]).is_some());
+            assert!(matcher.begin.is_some());
             for number in 0..4_u32.pow(7) {
                 let letter = |at| [' ', '\n', 'a', 'b'][(number / 4_u32.pow(at) % 4) as usize];
                 is_found(&matcher, all, &(0..7).map(letter).collect::<String>(), number as usize % 70);
