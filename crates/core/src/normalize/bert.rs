@@ -7,7 +7,7 @@ use unicode_normalization_alignments::char::decompose_canonical;
 
 use super::categories::{CHINESE, Categories, DECOMPOSES, NONSPACING, OTHER, SORTED, SPACE, categories};
 use super::edges::{is_ascii, of_characters};
-use super::simple::{any, beyond_ascii, lowercase, lowercase_edge, put_lowered, run_end};
+use super::simple::{any, lowercase, lowercase_edge, put_lowered, run_end};
 use super::{Normalizer, forms};
 use crate::edge::Edge;
 use crate::error::Result;
@@ -44,13 +44,7 @@ impl Bert {
     /// # Errors
     /// `Memory`.
     pub(super) fn run(self, edit: &mut Edit) -> Result<()> {
-        let categories = categories();
-        let is_sorted = |character| categories.of(character) & SORTED != 0;
-        if self.strips() && beyond_ascii(edit.old()).any(is_sorted) {
-            return self.run_stages(edit);
-        }
-        self.run_at_once(edit);
-        Ok(())
+        if self.run_at_once(edit) { Ok(()) } else { self.run_stages(edit) }
     }
 
     /// Its stages one after another, each with the edge of the one before.
@@ -84,7 +78,8 @@ impl Bert {
         if self.lowercase { lowercase_edge(&edge) } else { Some(edge) }
     }
 
-    fn run_at_once(self, edit: &mut Edit) {
+    /// All stages for one character after the other; false where one is met that they cannot be so for.
+    fn run_at_once(self, edit: &mut Edit) -> bool {
         let categories = categories();
         let text = edit.old();
         let becomes_space = |byte: u8| self.clean_text && matches!(byte, b'\t' | b'\n' | b'\r');
@@ -104,17 +99,22 @@ impl Bert {
             } else {
                 edit.keep(end);
             }
-            let Some(character) = text[end..].chars().next() else { break };
-            at = end + character.len_utf8();
-            self.one(edit, categories, character, at);
+            at = end;
+            for character in text[end..].chars().take_while(|&one| !u8::try_from(one).is_ok_and(stays_one)) {
+                let category = categories.of(character);
+                if category & SORTED != 0 && self.strips() {
+                    return false;
+                }
+                at += character.len_utf8();
+                self.one(edit, categories, (character, category), at);
+            }
         }
+        true
     }
 
     /// All stages for the next character, which ends at `to`.
-    fn one(self, edit: &mut Edit, categories: &Categories, character: char, to: usize) {
-        if categories.of(character) & (OTHER | SPACE | CHINESE | DECOMPOSES | NONSPACING) == 0
-            && character != '\u{FFFD}'
-        {
+    fn one(self, edit: &mut Edit, categories: &Categories, (character, category): (char, u8), to: usize) {
+        if category & (OTHER | SPACE | CHINESE | DECOMPOSES | NONSPACING) == 0 && character != '\u{FFFD}' {
             return if self.lowercase { put_lowered(edit, character, to) } else { edit.keep(to) };
         }
         match self.clean(categories, character) {
@@ -122,7 +122,7 @@ impl Bert {
             Cleaned::Space => return edit.put(' ', to),
             Cleaned::Kept => {}
         }
-        let spaced = self.handle_chinese_chars && categories.of(character) & CHINESE != 0;
+        let spaced = self.handle_chinese_chars && category & CHINESE != 0;
         if spaced {
             edit.put(' ', to);
         }

@@ -32,19 +32,8 @@ pub(super) fn any(text: &str, like: impl Fn(u8) -> bool) -> bool {
 }
 
 /// Where the run of ASCII from `start` on ends.
-pub(super) fn ascii_end(text: &str, start: usize) -> usize {
+fn ascii_end(text: &str, start: usize) -> usize {
     run_end(text, start, |byte| byte.is_ascii())
-}
-
-/// The characters of a text beyond ASCII.
-pub(super) fn beyond_ascii(text: &str) -> impl Iterator<Item = char> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        at = ascii_end(text, at);
-        let character = text[at..].chars().next()?;
-        at += character.len_utf8();
-        Some(character)
-    })
 }
 
 /// Each character of the rest of the text, with where it ends; runs of ASCII are kept if `ascii` is.
