@@ -1,4 +1,4 @@
-//! Searching eight bytes at once in plain integers (SIMD within a register).
+//! Searching eight bytes at once in plain integers (SIMD within a register), and bits for the bytes of a block.
 
 /// The bytes of a word.
 pub(crate) const WORD: usize = 8;

@@ -385,7 +385,23 @@ fn one_after_another(vocab: &Vocab, ids: &[u32], start: u32, mut found: impl FnM
 }
 
 impl Workspace {
-    /// Sends the ids of a piece to `sink`.
+    /// Sends the ids of a piece, which is not empty, to `sink`; it may have been asked for.
+    fn encode_piece(
+        &mut self,
+        model: &Compiled,
+        piece: &str,
+        asked: Option<Asked>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if let Some(words) = model.instead(piece) {
+            let asked = asked.unwrap_or_else(|| Asked::new(piece.as_bytes(), 0..piece.len(), |key| key));
+            return self.encode_word(words, piece, asked, sink);
+        }
+        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
+        self.lookup.encode(model, piece.as_bytes(), 0, &[end], sink)
+    }
+
+    /// Sends the ids of a piece of a model of characters to `sink`.
     fn encode_word(
         &mut self,
         words: &WordModel,
@@ -691,15 +707,10 @@ impl<S: Sink> Visit for Encoder<'_, S> {
     fn piece(&mut self, piece: &str) -> Result<()> {
         let (Some(workspace), false) = (&mut self.workspace, piece.is_empty()) else { return Ok(()) };
         workspace.checks.check()?;
-        if let Some(words) = self.model.instead(piece) {
-            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Err(interrupted());
-            }
-            let asked = Asked::new(piece.as_bytes(), 0..piece.len(), |key| key);
-            return workspace.encode_word(words, piece, asked, self.sink);
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(interrupted());
         }
-        let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
-        workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)
+        workspace.encode_piece(self.model, piece, None, self.sink)
     }
 
     fn added(&mut self, token: &AddedToken, _: &str) -> Result<()> {
@@ -718,14 +729,9 @@ impl<S: Sink> Visit for Encoder<'_, S> {
                 workspace.checks.check()?;
                 at += workspace.lookup.send_known(asked[at..pieces.len()].iter().copied(), self.sink)?;
                 let Some(piece) = pieces.get(at) else { break };
-                let piece = &text[piece.clone()];
-                // Its key would be that of free entries.
-                if piece.is_empty() {
-                } else if let Some(words) = self.model.instead(piece) {
-                    workspace.encode_word(words, piece, asked[at], self.sink)?;
-                } else {
-                    let end = u32::try_from(piece.len()).map_err(|_| Error::piece_too_long())?;
-                    workspace.lookup.encode(self.model, piece.as_bytes(), 0, &[end], self.sink)?;
+                // The key of an empty one would be that of free entries.
+                if let Some(piece) = text.get(piece.clone()).filter(|piece| !piece.is_empty()) {
+                    workspace.encode_piece(self.model, piece, Some(asked[at]), self.sink)?;
                 }
                 at += 1;
             }

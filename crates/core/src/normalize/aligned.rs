@@ -26,7 +26,7 @@ const MOST_TIMES: usize = 32;
 /// So many bytes may be added to any text, however short it is.
 const ALWAYS: usize = 4096;
 
-/// How many origins are made between two looks at whether they are still wanted.
+/// So many origins are made between two looks at whether they are still wanted, and so many bytes together.
 const AT_ONCE: usize = 256;
 
 /// The most bytes that the steps may make of a text: without a bound, forty steps that double a text would never end.
@@ -333,12 +333,14 @@ impl<'a> Edit<'a> {
 
     /// Keeps the old text up to `to`, with a character in the place of each byte that is `byte`, of ASCII.
     pub(crate) fn put_each(&mut self, put: char, byte: u8, to: usize) {
+        let mut places = places_of(byte, &self.old.as_bytes()[..to], self.at).peekable();
+        if places.peek().is_none() {
+            return self.keep(to);
+        }
         self.flush();
         let mut kept = self.at;
         (self.at, self.from) = (to, to);
-        let ends =
-            places_of(byte, &self.old.as_bytes()[..to], kept).map(|place| (place, Some(put))).chain([(to, None)]);
-        for (end, put) in ends {
+        for (end, put) in places.map(|place| (place, Some(put))).chain([(to, None)]) {
             let length = put.map_or(0, char::len_utf8);
             if !self.may_write(end - kept + length) {
                 return;
