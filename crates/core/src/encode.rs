@@ -771,6 +771,34 @@ impl<S: Sink> Visit for Encoder<'_, S> {
 }
 
 impl<S> Encoder<'_, S> {
+    /// Calls `each` with each piece that pre-tokenizers made of a text, and the number of its ids.
+    ///
+    /// # Errors
+    /// As [`Visit::piece`]; `Interrupted`.
+    pub(crate) fn count_pre_tokenized(
+        &mut self,
+        text: &str,
+        pieces: &[Range<usize>],
+        mut each: impl FnMut(&Range<usize>, u64),
+    ) -> Result<()> {
+        let Some(workspace) = &mut self.workspace else { return Ok(()) };
+        for pieces in pieces.chunks(TOGETHER) {
+            let asked = workspace.lookup.ask(text, pieces, |key| key);
+            for (range, &asked) in pieces.iter().zip(&asked) {
+                let Some(piece) = text.get(range.clone()).filter(|piece| !piece.is_empty()) else { continue };
+                workspace.checks.check()?;
+                let (ids, is_it) = workspace.lookup.known.probe(asked.key, asked.hash);
+                let mut count = Count(ids[IDS].into());
+                if !is_it {
+                    count = Count::default();
+                    workspace.encode_piece(self.model, piece, Some(asked), &mut count)?;
+                }
+                each(range, count.0);
+            }
+        }
+        Ok(())
+    }
+
     /// Calls `each` with the end of each piece that patterns make of a text, and the number of its ids.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! A ruler of a text: cuts, and how many ids the text before each has, made as far as they are asked for.
 //!
 //! Where nothing but patterns stands between a text and its pieces, or what does keeps the text as it is or the number of
-//! its characters, one pass encodes it and marks piece ends that are cuts. Elsewhere the parts between two cuts are counted
-//! one by one; most are words, and were counted before.
+//! its characters, one pass encodes it and marks piece ends that are cuts. So it does where pre-tokenizers make all pieces, whose
+//! places in the text are known then. Elsewhere, and inside a piece, the parts between two cuts are counted one by one; most are
+//! words, and were counted before.
 //!
-//! Long because marks are made in two ways, and found while they are made.
+//! Long because marks are made in three ways, and found while they are made.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -122,10 +123,59 @@ impl Ruler {
                 segmenter.walk_changed(&written, &mut marking)
             };
         }
-        let marks = self.mark_parts(counter, text, part, before)?;
+        let marks = match self.mark_pieces(counter, text, part.clone(), before)? {
+            Some(marks) => marks,
+            None => self.mark_parts(counter, text, part, before)?,
+        };
         self.marks.room(marks.len())?;
         self.marks.extend(marks);
         Ok(())
+    }
+
+    /// The marks of a part of the text between cuts, before which the text has so many ids, by the pieces that pre-tokenizers make
+    /// of all of it; None where there are others, or one of them cannot be encoded.
+    fn mark_pieces(
+        &self,
+        counter: &Counter,
+        text: &str,
+        part: Range<usize>,
+        before: u64,
+    ) -> Result<Option<Vec<(usize, u64)>>> {
+        let segmenter = counter.tokenizer.segmenter();
+        let is_first = self.begins && part.start == 0;
+        let cut = match segmenter.placed_pieces(&text[part.clone()], is_first, counter.policy) {
+            Ok(Some(cut)) => cut,
+            Err(error) if error.kind.ends_the_call() => return Err(error),
+            Ok(None) | Err(_) => return Ok(None),
+        };
+        let mut ascending = Ascending::new(&counter.cuts, text, part.clone(), counter.cuts.finds_as_spelled());
+        let (mut marks, mut marked, mut next) = (Vec::new(), Ok(()), part.start + self.apart.max(1));
+        let mut mark = |place: usize, sum: u64| {
+            if marked.is_ok() && next <= place && place < part.end && ascending.is_cut(text, place) {
+                marked = push(&mut marks, (place, sum));
+                next = place + self.apart.max(1);
+            }
+        };
+        let (mut sum, mut end) = (before, part.start);
+        let mut nothing = Count::default();
+        let mut encoder = counter.tokenizer.encoder(&mut nothing, None);
+        let walked = encoder.count_pre_tokenized(cut.text(), cut.pieces(), |piece, count| {
+            let origin = cut.text.original(piece.clone()).unwrap_or_default();
+            let start = part.start + origin.start;
+            // Pieces can be of one character of the text.
+            if end <= start {
+                mark(end, sum);
+                mark(start, sum);
+            }
+            sum += count;
+            end = end.max(part.start + origin.end);
+        });
+        marked?;
+        match walked {
+            Ok(()) => push(&mut marks, (part.end, sum)).map(|()| Some(marks)),
+            Err(error) if error.kind.ends_the_call() => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 
     /// The marks of a part of the text between cuts, before which the text has so many ids, by counting the parts between the

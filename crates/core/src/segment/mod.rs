@@ -445,6 +445,27 @@ impl Segmenter {
         (!has_added).then_some(new)
     }
 
+    /// The pieces of a text, which begins by itself or goes on, with their places in it; None where patterns cut them, or the text
+    /// has added tokens or is very long.
+    ///
+    /// # Errors
+    /// As [`Segmenter::normalize`] and [`Segmenter::pre_tokenize`].
+    pub(crate) fn placed_pieces(&self, text: &str, at_start: bool, policy: Policy) -> Result<Option<PreTokenized>> {
+        let Steps { pre_tokenizers, patterns, .. } = &self.steps;
+        let finds = |matcher: Option<&Matcher>, text| matcher.is_some_and(|added| added.find(text).next().is_some());
+        let are_all = !pre_tokenizers.is_empty() && patterns.is_empty() && u32::try_from(text.len()).is_ok();
+        if !are_all || finds(self.matcher(policy), text) {
+            return Ok(None);
+        }
+        let mut new = Aligned::traced(text)?;
+        self.normalize(&mut new, at_start)?;
+        if finds(self.normalized_matcher(policy), new.text()) || new.text().is_empty() {
+            return Ok(None);
+        }
+        let at_start = at_start && new.starts_original(0);
+        self.pre_tokenize(new, at_start).map(Some)
+    }
+
     /// Whether the normalizers leave each part of a text as it is if they leave all of it so.
     pub(crate) fn parts_stay(&self) -> bool {
         self.steps.normalizers.iter().all(Normalizer::parts_stay)
