@@ -6,7 +6,9 @@ use std::sync::Mutex;
 
 use crate::count::counter::{As, Counter};
 use crate::count::path::{Buffers, Path};
+use crate::count::ruler::Ruler;
 use crate::error::{Error, Result};
+use crate::memory::Room;
 use crate::merge;
 use crate::pipeline::Tokenizer;
 use crate::segment::Policy;
@@ -70,22 +72,15 @@ impl Index {
         until: usize,
     ) -> Result<usize> {
         let counter = Counter::new(tokenizer, policy);
-        let found = &counter.cuts;
-        let mut start = 0;
-        while let Some(near) = (start + APART.max(*looked)..until).find(|&at| text.is_char_boundary(at)) {
-            let before = if *looked == 0 { found.last(text, start..near) } else { None };
-            let Some(cut) = before.or_else(|| found.first(text, near..until)) else {
-                *looked = until - start;
-                break;
-            };
-            *looked = 0;
-            let &(at, before) = self.cuts.last().unwrap_or(&(0, 0));
-            let what = if at == 0 { As::Text } else { As::GoingOn };
-            let tokens = counter.count(text, start..cut, what)?;
-            self.cuts.push((at + cut - start, before + tokens));
-            start = cut;
-        }
-        Ok(start)
+        let &(at, before) = self.cuts.last().unwrap_or(&(0, 0));
+        let mut ruler = Ruler::of_all(APART, at == 0, *looked);
+        ruler.cover(&counter, text, until, until)?;
+        let (marks, no_cut_to) = ruler.marks();
+        self.cuts.room(marks.len())?;
+        self.cuts.extend(marks[1..].iter().map(|&(place, tokens)| (at + place, before + tokens)));
+        let last = marks.last().map_or(0, |mark| mark.0);
+        *looked = no_cut_to.saturating_sub(last);
+        Ok(last)
     }
 
     /// The text after the last cut.

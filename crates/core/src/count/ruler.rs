@@ -75,6 +75,17 @@ impl Ruler {
         Self { marks: vec![(0, 0)], begins: true, looked: 0, ahead: LEAST, apart, near: 0, refined: 0, behind: None }
     }
 
+    /// A ruler of all of a text, which begins by itself or goes on behind a cut, with marks about `apart` bytes from one another; up to
+    /// `looked` there is no cut.
+    pub(super) fn of_all(apart: usize, begins: bool, looked: usize) -> Self {
+        Self { begins, looked, ahead: AHEAD, apart, ..Self::new(0) }
+    }
+
+    /// The marks, the first one being the start of the text, and up to where there is no cut behind the last.
+    pub(super) fn marks(self) -> (Vec<(usize, u64)>, usize) {
+        (self.marks, self.looked)
+    }
+
     /// Makes marks until the last one is at `until` or behind it, or no cut is left up to `end`.
     ///
     /// # Errors
