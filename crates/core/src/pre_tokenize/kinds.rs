@@ -203,7 +203,7 @@ impl Kinds {
 /// The run of characters of one kind with which what was read of a text ends.
 #[derive(Clone, Copy)]
 struct Run {
-    /// Of no meaning where they go.
+    /// Its first byte; without meaning where its characters go.
     start: usize,
     kind: u8,
 }

@@ -63,11 +63,11 @@ pub struct Matcher {
     meets: Meets,
 }
 
-/// What tokens begin with, which is looked for in many places at a time.
+/// The first bytes of tokens, looked for in many places at a time.
 enum Begin {
-    /// Their first two bytes.
+    /// The first two of each.
     Pairs(Searcher),
-    /// Their first bytes, where a token has one byte alone: at most [`MOST_FIRSTS`].
+    /// The first one of each, where a token has one alone: at most [`MOST_FIRSTS`].
     Bytes(Vec<u8>),
 }
 
