@@ -75,7 +75,7 @@ impl Index {
         let &(at, before) = self.cuts.last().unwrap_or(&(0, 0));
         let mut ruler = Ruler::of_all(APART, at == 0, *looked);
         ruler.cover(&counter, text, until, until)?;
-        let (marks, no_cut_to) = ruler.marks();
+        let (marks, no_cut_to) = ruler.into_marks();
         self.cuts.room(marks.len())?;
         self.cuts.extend(marks[1..].iter().map(|&(place, tokens)| (at + place, before + tokens)));
         let last = marks.last().map_or(0, |mark| mark.0);

@@ -82,7 +82,7 @@ impl Ruler {
     }
 
     /// The marks, the first one being the start of the text, and up to where there is no cut behind the last.
-    pub(super) fn marks(self) -> (Vec<(usize, u64)>, usize) {
+    pub(super) fn into_marks(self) -> (Vec<(usize, u64)>, usize) {
         (self.marks, self.looked)
     }
 

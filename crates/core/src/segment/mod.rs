@@ -440,9 +440,8 @@ impl Segmenter {
             return Some(new);
         }
         // The text between added tokens is normalized by itself.
-        let finds = |matcher: Option<&Matcher>, text| matcher.is_some_and(|added| added.find(text).next().is_some());
-        let has_added = finds(self.matcher(policy), text) || finds(self.normalized_matcher(policy), &new);
-        (!has_added).then_some(new)
+        let has_any = has_added(self.matcher(policy), text) || has_added(self.normalized_matcher(policy), &new);
+        (!has_any).then_some(new)
     }
 
     /// The pieces of a text, which begins by itself or goes on, with their places in it; None where patterns cut them, or the text
@@ -452,14 +451,13 @@ impl Segmenter {
     /// As [`Segmenter::normalize`] and [`Segmenter::pre_tokenize`].
     pub(crate) fn placed_pieces(&self, text: &str, at_start: bool, policy: Policy) -> Result<Option<PreTokenized>> {
         let Steps { pre_tokenizers, patterns, .. } = &self.steps;
-        let finds = |matcher: Option<&Matcher>, text| matcher.is_some_and(|added| added.find(text).next().is_some());
         let are_all = !pre_tokenizers.is_empty() && patterns.is_empty() && u32::try_from(text.len()).is_ok();
-        if !are_all || finds(self.matcher(policy), text) {
+        if !are_all || has_added(self.matcher(policy), text) {
             return Ok(None);
         }
         let mut new = Aligned::traced(text)?;
         self.normalize(&mut new, at_start)?;
-        if finds(self.normalized_matcher(policy), new.text()) || new.text().is_empty() {
+        if has_added(self.normalized_matcher(policy), new.text()) || new.text().is_empty() {
             return Ok(None);
         }
         let at_start = at_start && new.starts_original(0);
@@ -597,6 +595,11 @@ impl Segmenter {
         }
         walk_pieces(text, patterns, visitor)
     }
+}
+
+/// Whether `matcher` finds an added token in a text.
+fn has_added(matcher: Option<&Matcher>, text: &str) -> bool {
+    matcher.is_some_and(|matcher| matcher.find(text).next().is_some())
 }
 
 /// Calls `visit` for each added token that `matcher` finds, and for each stretch between them that is not empty.
