@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import json
@@ -129,6 +130,8 @@ MODELS: dict[str, tuple[Callable[[], str], Json]] = {
     "Unigram with fallback": (lambda: _trained("Unigram", fallback=True, size=560), {}),
     "Unigram with other pieces": (lambda: _trained("Unigram", size=900), {}),
     "Unigram of sentencepiece with other pieces": (lambda: _trained("Unigram", size=900), {}),
+    "Unigram from the end": (lambda: _trained("Unigram", size=900), {}),
+    "Unigram from the end with fallback": (lambda: _trained("Unigram", fallback=True, size=560), {}),
     "Unigram that raises": (lambda: _trained("Unigram", size=560), {"unk_id": None}),
     "WordLevel": (lambda: _trained("WordLevel"), {"unk_token": "[UNK]"}),
 }
@@ -189,7 +192,19 @@ def _with_other_pieces(spec: bp.TokenizerSpec, unk_score: float | None) -> bp.To
     return spec.replace(model=Unigram(tokens, ids, scores, model.unk_id, model.byte_fallback, unk_score, unlisted))
 
 
-_OTHER_PIECES = {"Unigram with other pieces": None, "Unigram of sentencepiece with other pieces": -30.0}
+def _from_end(spec: bp.TokenizerSpec) -> bp.TokenizerSpec:
+    model = spec.model
+    assert isinstance(model, Unigram)
+    return spec.replace(model=dataclasses.replace(model, from_end=True))
+
+
+_CHANGED: dict[str, Callable[[bp.TokenizerSpec], bp.TokenizerSpec]] = {
+    "Unigram with other pieces": functools.partial(_with_other_pieces, unk_score=None),
+    "Unigram of sentencepiece with other pieces": functools.partial(_with_other_pieces, unk_score=-30.0),
+    "Unigram from the end": _from_end,
+    "Unigram from the end with fallback": _from_end,
+}
+"""What `tokenizer.json` cannot hold of a model."""
 
 
 class Made(NamedTuple):
@@ -244,7 +259,7 @@ def made(random: random.Random, pair: Pair, model: str, flags: tuple[str, ...]) 
         warnings.simplefilter("ignore", bp.TokenizerWarning)
         try:
             spec = _read({"version": "1.0", "model": table, **stages}, normalizers)
-            tok = bp.Tokenizer(_with_other_pieces(spec, _OTHER_PIECES[model]) if model in _OTHER_PIECES else spec)
+            tok = bp.Tokenizer(_CHANGED[model](spec) if model in _CHANGED else spec)
         except bp.FormatError:
             return None
     return Made(tok, json.dumps({"model": model, **stages}, ensure_ascii=False))

@@ -121,10 +121,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "half a character": (model(kinds.word_level()).replace(b'"low"', b'"\xed\xa0\x80"'), "not JSON"),
     "half a character, escaped": (model(kinds.word_level()).replace(b'"low"', b'"\\ud800"'), "lone surrogate"),
     "UTF-16": (model(kinds.word_level()).decode().encode("utf-16"), "not a tokenizer"),
-    "a pattern of a megabyte": (of("pre_tokenizer", split("a" * MEGABYTE)), "at most 16384"),
+    "a pattern of a megabyte": (of("pre_tokenizer", split("a" * MEGABYTE)), "at most 131072"),
     "a pattern of many words": (
         of("normalizer", replace("", Regex="|".join(map(str, range(50_000))))),
-        "at most 16384",
+        "at most 131072",
     ),
     "a pattern that is too deep": (of("pre_tokenizer", split("(" * 5000 + ")" * 5000)), "does not compile"),
     "a pattern that repeats": (of("pre_tokenizer", split("(((a{100}){100}){100}){100}")), "does not compile"),

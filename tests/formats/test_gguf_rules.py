@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import bytepair as bp
 from bytepair.formats import gguf, sentencepiece
 from tests.formats import models
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BYTES = [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
 BASE = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)]
@@ -142,3 +145,78 @@ def test_no_text_becomes_the_unknown_token_of_a_unigram() -> None:
     letters = [(letter, -3.0, 1) for letter in "▁<unk>a"]
     tok = read(of_pieces([*BASE, *letters], "t5", unknown_token_id=0))
     assert tok.encode("a<unk>é", special="text") == [9, 4, 5, 6, 7, 8, 0]
+
+
+OF_PLAMO = [("<|plamo:unk|>", 0.0, 2), ("<|plamo:bos|>", 0.0, 3), ("<|plamo:eos|>", 0.0, 3), ("<|plamo:pad|>", 0.0, 3)]
+
+
+def of_plamo(*pieces: tuple[str, float], **more: Any) -> dict[str, Any]:
+    """A model as PLaMo 2 has it: four special tokens, all bytes from 4 on, and pieces from 260 on."""
+    return of_pieces([*OF_PLAMO, *BYTES, *((piece, score, 1) for piece, score in pieces)], "plamo2", **more)
+
+
+def test_plamo_takes_the_longest_first_token_of_equal_sums() -> None:
+    # From the left, "aa" and "a" of the same sum would be "a" and "aa".
+    tok = read(of_plamo(("a", -2.0), ("aa", -3.0), ("b", -2.0)))
+    assert [tok.encode(text) for text in ("aaa", "aaab", "b a")] == [[261, 260], [261, 260, 262], [262, 36, 260]]
+    assert [tok.decode(ids) for ids in ([261, 260], [262, 36, 260])] == ["aaa", "b a"]
+    assert [tok.count(text) for text in ("aaa", "b a")] == [2, 3]
+    # Scores are whole ten-thousandths, half of one up: 1.00005 and 0.99994 are 1.0001 and 0.9999.
+    close = [("ab", -1.0), ("c", -0.99994), ("a", -1.00005), ("bc", -0.99986)]
+    assert read(of_plamo(*close)).encode("abc") == [260, 261]
+
+
+def test_plamo_has_bytes_for_other_characters_and_no_mark_at_the_beginning() -> None:
+    tok = read(of_plamo(("a", -2.0), add_bos_token=True))
+    assert tok("a")["input_ids"] == [1, 260]
+    assert tok.encode("\ufeffa\ufeffé") == [260, 4 + 0xEF, 4 + 0xBB, 4 + 0xBF, 4 + 0xC3, 4 + 0xA9]
+    assert tok.encode("<|plamo:eos|>a", special="allow") == [2, 260]
+
+
+WITHOUT_SCORES = {key: value for key, value in of_plamo(("a", -1.0)).items() if key != "scores"}
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (of_pieces([*OF_PLAMO, *BYTES[1:]], "plamo2"), "the vocabulary has no <0x00>"),
+        (WITHOUT_SCORES, "the vocabulary has no scores"),
+        (of_plamo(("a", -1000.0)), "a Unigram from_end has the score -1000"),
+    ],
+)
+def test_a_file_of_plamo_lacks_nothing(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(bp.FormatError, match=message):
+        read(table)
+
+
+def test_plamo_is_saved_in_the_native_format_alone(tmp_path: Path) -> None:
+    tok = read(of_plamo(("a", -2.0), ("aa", -3.0)))
+    tok.save(tmp_path / "saved", "native")
+    assert bp.load(tmp_path / "saved").spec == tok.spec
+    for name in ("tokenizer.json", "sentencepiece"):
+        with pytest.raises(bp.FormatError, match="a Unigram from_end"):
+            tok.save(tmp_path / "other", name)
+
+
+def of_words(*tokens: str, merges: tuple[str, ...] = ("a b",), **more: Any) -> dict[str, Any]:
+    """A model that merges the characters of words: the special token <s>, a, b and ab, then `tokens`."""
+    table = {"model": "whitespace", "pre": "whitespace", "tokens": ["<s>", "a", "b", "ab", *tokens], "bos_token_id": 0}
+    return {**table, "token_type": [3] + [1] * (3 + len(tokens)), "merges": list(merges), **more}
+
+
+def test_words_between_white_space_leave_out_characters_without_a_token() -> None:
+    tok = read(of_words())
+    # Nothing merges across such a character.
+    assert [tok.encode(text) for text in ("ab a\u3000b\nab", "axb", "x", "Ab")] == [[3, 1, 2, 3], [1, 2], [], [2]]
+    assert tok.decode([3, 1]) == "aba"
+    small = read({**of_words("i"), "normalizer.lowercase": True})
+    assert small.encode("AB aB \u0130") == [3, 3, 4]
+    assert read(of_words(*(name for name, _, _ in BYTES))).encode("aéb") == [1, 4 + 0xC3, 4 + 0xA9, 2]
+    with pytest.raises(bp.FormatError, match="the vocabulary has no <0x01>"):
+        read(of_words("<0x00>"))
+
+
+def test_words_may_have_many_letters() -> None:
+    letters = [chr(code) for code in range(0x4E00, 0x9F00, 2)]
+    tok = read(of_words(*letters))
+    assert tok.encode("一丂丁 a") == [4, 5, 1]

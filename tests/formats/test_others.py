@@ -207,7 +207,7 @@ def test_gguf_says_what_it_cannot_do(tmp_path: Path) -> None:
     cases = {
         "has the split pattern 'smile', which is not known": models.gguf({**base, "tokenizer.ggml.pre": "smile"}),
         "the file names no split pattern .* one of cl100k, gpt2": models.gguf(base),
-        "not supported: the tokenizer 'plamo2'": models.gguf({**base, "tokenizer.ggml.model": "plamo2"}),
+        "not supported: the tokenizer 'hybriddna'": models.gguf({**base, "tokenizer.ggml.model": "hybriddna"}),
         "needs 'ab', which is not in the vocabulary": models.gguf({**base, "tokenizer.ggml.pre": "gpt-2"}),
         "token_type has 1 values for 2 tokens": models.gguf({**base, "tokenizer.ggml.token_type": [1]}),
         "holds no tokenizer": models.gguf({"general.name": "x"}),

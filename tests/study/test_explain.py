@@ -194,9 +194,10 @@ def test_what_word_piece_tried() -> None:
     assert found.pieces[2].note == "it is longer than 100 characters"
 
 
+@pytest.mark.parametrize("from_end", [False, True])
 @pytest.mark.parametrize("fallback", [False, True])
 @pytest.mark.parametrize("unk", [0, None])
-def test_unigram(unk: int | None, fallback: bool) -> None:
+def test_unigram(unk: int | None, fallback: bool, from_end: bool) -> None:
     draw = random.Random(f"{unk} {fallback}")
     for number in range(12):
         tokens = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), "a", "b", "c", "▁"]
@@ -205,7 +206,7 @@ def test_unigram(unk: int | None, fallback: bool) -> None:
         # Few values, so that sums are often equal.
         scores = tuple(draw.choice([-1.0, -2.0, -1.5, -3.25]) for _ in tokens)
         columns = tuple(token.encode() for token in tokens), tuple(range(len(tokens)))
-        model = Unigram(*columns, scores, unk, fallback)
+        model = Unigram(*columns, scores, unk, fallback, from_end=from_end)
         tok = bp.Tokenizer(TokenizerSpec(model, pre_tokenizers=(METASPACE,)))
         for _ in range(30):
             letters = "abcabc " + ("" if unk is None else "éx<🦊")
@@ -221,13 +222,14 @@ def sums(text: str, scores: dict[str, float]) -> list[float]:
     return [score + more for score, more in rest] if text else [0.0]
 
 
-def test_the_runner_up_is_the_second_of_all_ways() -> None:
+@pytest.mark.parametrize("from_end", [False, True])
+def test_the_runner_up_is_the_second_of_all_ways(from_end: bool) -> None:
     draw = random.Random(5)
     for _ in range(40):
         tokens = ["a", "b", *sorted({"".join(draw.choices("ab", k=draw.randrange(2, 5))) for _ in range(6)})]
-        scores = tuple(-draw.random() * 3 for _ in tokens)
+        scores = tuple(round(-draw.random() * 3, 4) for _ in tokens)
         columns = tuple(token.encode() for token in tokens), tuple(range(len(tokens)))
-        tok = bp.Tokenizer(TokenizerSpec(Unigram(*columns, scores)))
+        tok = bp.Tokenizer(TokenizerSpec(Unigram(*columns, scores, from_end=from_end)))
         text = "".join(draw.choices("ab", k=9))
         known = sorted(sums(text, dict(zip(tokens, scores, strict=True))), reverse=True)[:2]
         found = explained(tok, text).pieces[0].segmentations

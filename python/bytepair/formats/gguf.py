@@ -2,9 +2,9 @@
 
 Of its keys only those that begin with ``tokenizer.`` are used, and the names of the model and of its architecture; no
 tensors. The kinds are ``gpt2`` (BPE of bytes, with a split pattern by name), ``llama`` (BPE of scores, as
-`sentencepiece` has it), ``gemma4`` (BPE of characters with merges), ``bert`` (WordPiece), ``t5`` (Unigram) and ``rwkv``
-(the longest token first). A normalizer that the published tokenizer has, such as Qwen's NFC, is not in the file, and
-llama.cpp does without.
+`sentencepiece` has it), ``gemma4`` and ``whitespace`` (BPE of characters with merges), ``bert`` (WordPiece), ``t5`` and
+``plamo2`` (Unigram) and ``rwkv`` (the longest token first). A normalizer that the published tokenizer has, such as
+Qwen's NFC, is not in the file, and llama.cpp does without.
 
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 """
@@ -15,6 +15,7 @@ import math
 import struct
 import warnings
 from array import array
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Pieces, read_strings
@@ -23,12 +24,15 @@ from bytepair.formats import configs, gguf_rules, hf_json, hf_models, rwkv, sent
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS, SPELLED
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
+from bytepair.model.models import Unigram
 from bytepair.model.packed import PackedModel, parse_options, spell_options
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import SPLIT_PATTERNS, split_pattern
+from bytepair.model.steps import spell_step
+from bytepair.model.token_spelling import name_of_byte
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Iterable
     from mmap import mmap
 
 MAGIC = b"GGUF"
@@ -40,6 +44,10 @@ _GENERAL = ("general.name", "general.architecture")
 _TEMPLATE = "chat_template"
 _BLANK = "\u2581"
 _NORMALIZER_OPTIONS = {"normalizer.lowercase": "do_lower_case", "normalizer.strip_accents": "strip_accents"}
+# The small letter of U+0130 is one character to llama.cpp.
+_LOWERCASE = (spell_step({"type": "Replace", "pattern": {"String": "\u0130"}, "content": "i"}), "Lowercase")
+# A text may begin with a byte order mark.
+_WITHOUT_MARK = (spell_step({"type": "Replace", "pattern": {"Regex": "^\ufeff"}, "content": ""}),)
 _ROLES = {
     "bos": ("bos",),
     "eos": ("eos",),
@@ -279,6 +287,63 @@ def _read_spelled(table: dict[str, Any]) -> TokenizerSpec:
     )
 
 
+def _read_words(table: dict[str, Any]) -> TokenizerSpec:
+    vocab, added = _vocabulary(table)
+    has_bytes = name_of_byte(0) in vocab
+    if has_bytes:
+        _check_bytes(vocab)
+    model = {"type": "BPE", "vocab": vocab, "merges": table.get("merges"), "byte_fallback": has_bytes}
+    steps = ["WhitespaceSplit"]
+    if not has_bytes:
+        # A character without a token is left out, and nothing merges across it.
+        unknown = {"Regex": f"{_outside(token for token in vocab if len(token) == 1)}+"}
+        steps.append(spell_step({"type": "Split", "pattern": unknown, "behavior": "Removed", "invert": False}))
+    return TokenizerSpec(
+        hf_models.read(model, {token.content for token in added if token.special}),
+        added_tokens=added,
+        normalizers=_LOWERCASE if _flag(table, "normalizer.lowercase", default=False) else (),
+        pre_tokenizers=tuple(steps),
+        decoders=("Fuse",),
+    )
+
+
+def _outside(characters: Iterable[str]) -> str:
+    """A regular expression for every other character."""
+    codes = sorted(map(ord, characters))
+    groups = groupby(enumerate(codes), lambda row: row[1] - row[0])
+    runs = [[code for _, code in group] for _, group in groups]
+    spelled = "".join(rf"\x{{{run[0]:x}}}" + (rf"-\x{{{run[-1]:x}}}" if len(run) > 1 else "") for run in runs)
+    return f"[^{spelled}]" if spelled else r"[\s\S]"
+
+
+def _check_bytes(vocab: Container[str]) -> None:
+    lacking = next((name for name in map(name_of_byte, range(256)) if name not in vocab), None)
+    if lacking is not None:
+        raise FormatError(f"the vocabulary has no {lacking}", pointer=f"{_PREFIX}tokens")
+
+
+def _read_from_end(table: dict[str, Any]) -> TokenizerSpec:
+    tokens, kinds = table["tokens"], table["token_type"]
+    vocab, added = _vocabulary(table)
+    _check_bytes(vocab)
+    scores = table.get("scores") or []
+    if len(scores) != len(tokens):
+        raise FormatError("the vocabulary has no scores", pointer=f"{_PREFIX}scores")
+    unk = _id(table, "unknown_token_id", tokens) or 0
+    apart = {token.id for token in added}
+    ids = tuple(id for id in sorted(vocab.values()) if id == unk or id not in apart)
+    model = Unigram(
+        tokens=tuple(tokens[id].encode() for id in ids),
+        ids=ids,
+        # No text becomes the unknown token or the token of a byte by its score.
+        scores=tuple(-math.inf if id == unk or kinds[id] == BYTE else float(scores[id]) for id in ids),
+        unk_id=unk,
+        byte_fallback=True,
+        from_end=True,
+    )
+    return TokenizerSpec(model, added_tokens=added, normalizers=_WITHOUT_MARK, decoders=("ByteFallback", "Fuse"))
+
+
 def _read_pieces(table: dict[str, Any]) -> TokenizerSpec:
     unigram = table["model"] == "t5"
     tokens, given = table["tokens"], table["token_type"]
@@ -364,7 +429,9 @@ _READERS: dict[Any, Callable[[dict[str, Any]], TokenizerSpec]] = {
     "llama": _read_pieces,
     "t5": _read_pieces,
     "bert": _read_bert,
+    "plamo2": _read_from_end,
     "rwkv": _read_rwkv,
+    "whitespace": _read_words,
 }
 """The readers of the kinds, but for GPT-2's with a split pattern."""
 

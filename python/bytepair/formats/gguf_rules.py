@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
     from bytepair.model.spec import AddedToken
 
-_KINDS = frozenset(["gpt2", "gemma4", "llama", "t5"])
+_KINDS = frozenset(["gpt2", "gemma4", "llama", "plamo2", "t5", "whitespace"])
 _BEGIN = LIKE_LLAMA_3 | {"tekken", "chameleon"}
 _ALWAYS_BEGIN = frozenset(["gemma4", "granite-embed-multi-311m"])
-_IDS = {"llama": {"bos_token_id": 1, "eos_token_id": 2}, "t5": {"eos_token_id": 1}}
+_IDS = {
+    "llama": {"bos_token_id": 1, "eos_token_id": 2},
+    "plamo2": {"unknown_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "padding_token_id": 3},
+    "t5": {"eos_token_id": 1},
+}
 # Those of llama.cpp but for `</s>`, which is in HTML as well, and an ordinary token of Qwen.
 _ENDS = frozenset(
     [

@@ -238,6 +238,8 @@ def _columns(vocab: dict[str, int], pairs: list[tuple[int, int]] | None = None) 
 
 def _check_unigram(model: Unigram, vocab: Mapping[str, int]) -> None:
     """Raises FormatError if ``tokenizer.json`` cannot hold a Unigram with these tokens."""
+    if model.from_end:
+        raise FormatError("tokenizer.json cannot hold a Unigram from_end", remedy="save as the native format")
     if model.unlisted or -math.inf in model.scores:
         raise FormatError(
             "a Unigram model has tokens that it never finds or texts without an id, which tokenizer.json cannot hold",

@@ -344,6 +344,8 @@ def write(spec: TokenizerSpec) -> bytes:
     model = spec.model
     if not isinstance(model, Unigram) and not (isinstance(model, BytePair) and model.alphabet is not None):
         raise _cannot(f"a model of the kind {type(model).__name__}, or of bytes")
+    if isinstance(model, Unigram) and model.from_end:
+        raise _cannot("a Unigram from_end")
     if isinstance(model, Unigram) and (model.unlisted or -math.inf in model.scores):
         raise _cannot("tokens that no text becomes, or texts that become the unknown token")
     normalizer, suffix, symbols = _parse_step(spec)

@@ -105,6 +105,9 @@ class Unigram:
             ten less than the lowest score, sums of 64 bits.
         unlisted: Texts with a score each that are found like tokens and have no id of their own, in order: each of them
             is one unknown token. Marian's models find pieces that their vocabulary does not have.
+        from_end: Whether scores are rounded to ten-thousandths, and of equal sums the one with the longest first tokens
+            counts, as PLaMo 2 has it: with neither `unk_score` nor `unlisted`. Every score is above -1,000, that of an
+            unknown character.
     """
 
     tokens: tuple[bytes, ...]
@@ -114,6 +117,7 @@ class Unigram:
     byte_fallback: bool = False
     unk_score: float | None = None
     unlisted: tuple[tuple[str, float], ...] = ()
+    from_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +203,8 @@ def model_options(model: Model) -> str | None:
         # Options that most models do not have are left out, so that spellings stay as they were.
         if isinstance(model, Unigram):
             options["unlisted"] = dict(model.unlisted)
+            if not model.from_end:
+                del options["from_end"]
             options = {name: value for name, value in options.items() if name in _USUAL or value not in (None, {})}
         return spell_options({"type": type(model).__name__, **options})
     if model.alphabet is None:

@@ -103,7 +103,8 @@ impl WordModel {
     /// - `WordPiece`: `unk_token`, `continuing_subword_prefix` (strings or null), `max_input_chars_per_word` (100).
     /// - `Unigram`: `unk_id` (a number or null), `byte_fallback`, `unk_score` (a number, which makes it a model of
     ///   `sentencepiece`, or null), `unlisted` (scores by texts: what text becomes like a token, with the unknown id).
-    ///   A token whose score is minus infinity is not found, but can be what unknown characters spell together.
+    ///   A token whose score is minus infinity is not found, but can be what unknown characters spell together. With the
+    ///   flag `from_end` it is a model of `PLaMo` 2, with neither of these two.
     /// - `WordLevel`: `unk_token`.
     ///
     /// Time: linear in the bytes of the tokens, but for sorting them.

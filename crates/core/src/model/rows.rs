@@ -15,13 +15,14 @@ pub(crate) struct WordRows {
 }
 
 impl WordModel {
-    /// Whether its pieces have [`WordRows`]: all but those of BPE whose merges take an unknown token or one of a byte, and
-    /// of models with tokens of more than a kilobyte.
+    /// Whether its pieces have [`WordRows`]: all but those of BPE whose merges take an unknown token or one of a byte, of a
+    /// Unigram from the end, and of models with tokens of more than a kilobyte.
     pub(crate) fn has_rows(&self) -> bool {
         match self {
             Self::Bpe(model) => model.has_rows(),
             Self::WordPiece(model) => model.has_rows(),
-            Self::Unigram(_) | Self::WordLevel(_) => true,
+            Self::Unigram(model) => !model.from_end,
+            Self::WordLevel(_) => true,
         }
     }
 }

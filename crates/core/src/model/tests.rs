@@ -454,6 +454,94 @@ fn unigram_takes_the_first_best_way() {
     assert!(failed > 100, "{failed}");
 }
 
+/// The definition: from the end of the piece, the best way from each place on, of equal ones the one with the longest token.
+fn slow_from_end(case: &Case, scores: &[f64], unk: Option<u32>, fallback: bool, piece: &str) -> Option<Triples> {
+    // By place: the sum in ten-thousandths, where the first token ends, and its id.
+    let mut best: Vec<Option<(i64, usize, u32)>> = vec![None; piece.len() + 1];
+    best[piece.len()] = Some((0, piece.len(), 0));
+    for (start, character) in piece.char_indices().rev() {
+        let next = start + character.len_utf8();
+        let known = |end: usize| {
+            let row = case.tokens.iter().position(|token| piece.get(start..end) == Some(token))?;
+            #[allow(clippy::cast_possible_truncation, reason = "scores are small")]
+            scores[row].is_finite().then(|| (end, case.ids[row], (scores[row] * 1e4).round() as i64))
+        };
+        let mut ways: Vec<_> = (next..=piece.len()).filter_map(known).collect();
+        if let Some(unk) = unk.filter(|_| known(next).is_none()) {
+            ways.push((next, unk, -10_000_000));
+        }
+        let sums = ways.into_iter().filter_map(|(end, id, score)| Some((best[end]?.0 + score, end, id)));
+        best[start] = sums.max();
+    }
+    let (mut found, mut start): (Triples, usize) = (Vec::new(), 0);
+    while start < piece.len() {
+        let (_, mut end, id) = best[start]?;
+        if Some(id) == unk {
+            while end < piece.len() && best[end]?.2 == id {
+                end = best[end]?.1;
+            }
+            let byte = |byte: u8| case.id_of.get(&format!("<0x{byte:02X}>")).map(|&id| (id, start, end));
+            let bytes: Option<Vec<_>> = piece[start..end].bytes().map(byte).collect();
+            match bytes.filter(|_| fallback) {
+                Some(bytes) => found.extend(bytes),
+                None => found.push((id, start, end)),
+            }
+        } else {
+            found.push((id, start, end));
+        }
+        start = end;
+    }
+    Some(found)
+}
+
+#[test]
+fn a_unigram_from_the_end_takes_the_longest_first_token_of_equal_ways() {
+    let random = &mut Random::new(0x91a3);
+    let mut failed = 0;
+    for round in 0..2000 {
+        let known = 1 + below(random, LETTERS.len());
+        let mut tokens: Vec<String> = vec!["<unk>".to_owned()];
+        tokens.extend((0..below(random, 40)).map(|_| word(random, known, 6)));
+        if below(random, 2) == 0 {
+            tokens.extend(byte_tokens(random));
+        }
+        let case = Case::new(tokens, random);
+        let step = [0.5, 0.0001, 0.000_04][below(random, 3)];
+        let score = |token: &String| match below(random, 12) {
+            0 => f64::NEG_INFINITY,
+            _ if token == "<unk>" => f64::NEG_INFINITY,
+            many => -f64::from(many as u32) * step,
+        };
+        let scores: Vec<f64> = case.tokens.iter().map(score).collect();
+        let (unk, fallback) = ((below(random, 5) > 0).then(|| case.id_of["<unk>"]), below(random, 2) == 0);
+        let options =
+            serde_json::json!({"type": "Unigram", "unk_id": unk, "byte_fallback": fallback, "from_end": true});
+        let model = case.model(&options.to_string(), None, Some(&scores)).unwrap();
+        let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+        for _ in 0..15 {
+            let piece = word(random, LETTERS.len(), 20);
+            out.clear();
+            let found = model.encode(&piece, &mut scratch, &mut out).is_ok().then(|| triples(&out));
+            let expected = slow_from_end(&case, &scores, unk, fallback, &piece);
+            assert_eq!(found, expected, "round {round} {:?} {scores:?} {piece:?}", case.tokens);
+            failed += usize::from(expected.is_none());
+        }
+    }
+    assert!(failed > 100, "{failed}");
+}
+
+#[test]
+fn a_unigram_from_the_end_refuses_what_it_has_no_rule_for() {
+    let model = |options: &str, score: f64| WordModel::new(options, &[b"a"], &[0], None, Some(&[score]));
+    let usual = r#"{"type":"Unigram","from_end":true}"#;
+    assert!(model(usual, -999.0).is_ok());
+    let error = model(usual, -1000.0).err().unwrap().to_string();
+    assert!(error.contains("the score -1000") && error.contains("above -1000"), "{error}");
+    for more in [r#""unk_score":-3"#, r#""unk_id":0,"unlisted":{"b":-1}"#] {
+        assert!(model(&usual.replace('}', &format!(",{more}}}")), 0.0).is_err());
+    }
+}
+
 /// All ways to spell a piece and their weights, without fusing.
 fn ways(case: &Case, scores: &[f64], piece: &str, start: usize) -> Vec<(Vec<u32>, f64)> {
     let Some(character) = piece[start..].chars().next() else { return vec![(Vec::new(), 0.0)] };

@@ -13,6 +13,10 @@
 //! infinity is never found, but unknown characters can spell it together, in a model of `sentencepiece` as well; and
 //! unlisted texts are found, each of which has the id of the unknown token.
 //!
+//! That of `PLaMo` 2 goes from the end of a piece to its start: scores are whole ten-thousandths, so that sums are exact, and
+//! each place keeps the best way from it to the end, of equal ones the one that begins with the longest token. There, too,
+//! no text spells the unknown token or a byte token.
+//!
 //! Time: linear in the piece, times [`MOST_WALKED`] at most, and in the ways that longer tokens make. Tokens of up to
 //! that length are found from where they begin, by a trie, and longer ones, which real vocabularies do not have, where
 //! they end, by an automaton: a piece is not read again for each place at which a long token may begin. Where scores are
@@ -32,12 +36,18 @@ use super::splits::Splits;
 use super::token_table::{NONE, TokenTable, format};
 use super::trie::Trie;
 use super::{Random, Token, no_unk};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interrupt::{self, Checks};
 use crate::memory::Room;
 
 /// How much less an unknown character scores than the worst token.
 const PENALTY: f64 = 10.0;
+
+/// A score of a model that goes from the end is counted in so many parts.
+const PARTS: f64 = 1e4;
+
+/// The score of an unknown character there. Every token scores more, so that one is unknown where no token is.
+const UNKNOWN_FROM_END: f64 = -1000.0;
 
 /// Below this a model of `sentencepiece` takes the best sum of a place off all sums from there on.
 const LOWEST: f64 = -100_000.0;
@@ -59,6 +69,8 @@ pub struct Unigram {
     pub(super) unk_score: f64,
     /// Whether the model is one of `sentencepiece`.
     pub(super) is_rounded: bool,
+    /// Whether ways are taken from the end of a piece; scores are multiplied by [`PARTS`] then.
+    pub(super) from_end: bool,
     /// Whether no score is minus infinity.
     finds_all: bool,
     /// Tokens of at most [`MOST_WALKED`] bytes.
@@ -134,7 +146,11 @@ impl Unigram {
         let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
         let stated = options.score("unk_score")?;
         let unlisted = options.scores("unlisted")?;
+        let from_end = options.flag("from_end")?;
         options.done()?;
+        if from_end && (stated.is_some() || !unlisted.is_empty()) {
+            return Err(format("a Unigram from_end has no unk_score and no unlisted texts"));
+        }
         if scores.len() != table.len() {
             return Err(format(format!("there are {} tokens and {} scores", table.len(), scores.len())));
         }
@@ -161,11 +177,22 @@ impl Unigram {
             table.with_others(unlisted.iter().map(|(text, _)| text.as_str()), id)?
         };
         let finite = scores.iter().copied().filter(|score| score.is_finite());
-        let unk_score = stated.unwrap_or_else(|| finite.fold(f64::INFINITY, f64::min) - PENALTY);
+        let lowest = finite.fold(f64::INFINITY, f64::min);
+        let mut unk_score = stated.unwrap_or(lowest - PENALTY);
+        if from_end {
+            if lowest <= UNKNOWN_FROM_END {
+                let what = format!("a Unigram from_end has the score {lowest}");
+                return Err(format(what).remedy(format!("use scores above {UNKNOWN_FROM_END}")));
+            }
+            for score in &mut scores {
+                *score = (*score * PARTS).round();
+            }
+            unk_score = UNKNOWN_FROM_END * PARTS;
+        }
         let (is_rounded, finds_all) = (stated.is_some(), scores.iter().all(|score| score.is_finite()));
         let is_spelled = |&(_, index): &(&[u8], u32)| {
             scores[index as usize].is_finite()
-                && (!is_rounded
+                && (!(is_rounded || from_end)
                     || (Some(index) != unk && !bytes.as_deref().is_some_and(|bytes| bytes.contains(&index))))
         };
         let is_short = |(token, _): &(&[u8], u32)| token.len() <= MOST_WALKED;
@@ -181,6 +208,7 @@ impl Unigram {
             scores,
             unk_score,
             is_rounded,
+            from_end,
             finds_all,
             trie,
             long: automaton,
@@ -204,6 +232,9 @@ impl Unigram {
     }
 
     pub(super) fn encode(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
+        if self.from_end {
+            return self.encode_from_end(piece, buffers, out);
+        }
         let best = &mut buffers.best;
         best.clear();
         best.room(piece.len() + 1)?;
@@ -281,20 +312,10 @@ impl Unigram {
         buffers: &mut Buffers,
         out: &mut Vec<Token>,
     ) -> Result<()> {
+        let alpha = if self.from_end { alpha / PARTS } else { alpha };
         let (bytes, mut checks) = (piece.as_bytes(), Checks::default());
         let Buffers { rests, steps, choices, states, .. } = buffers;
-        let long = self.long_backward()?;
-        states.clear();
-        if let Some(long) = long {
-            states.room(bytes.len())?;
-            states.resize(bytes.len(), ROOT);
-            let mut at = ROOT;
-            for (&byte, state) in bytes.iter().zip(states.iter_mut()).rev() {
-                at = long.go(at, byte);
-                *state = at;
-            }
-        }
-        let long = long.map(|long| (long, states.as_slice()));
+        let long = self.long_from(bytes, states)?;
         rests.clear();
         rests.room(bytes.len() + 1)?;
         rests.resize(bytes.len() + 1, f64::NEG_INFINITY);
@@ -308,9 +329,7 @@ impl Unigram {
             }
         }
         if rests[0] == f64::NEG_INFINITY {
-            let mut places = piece.char_indices().map(|(at, _)| at).rev();
-            let at = places.find(|&at| rests[at] == f64::NEG_INFINITY).unwrap_or_default();
-            return Err(no_unk(piece, at));
+            return Err(no_way(piece, rests));
         }
         steps.clear();
         let mut start = 0;
@@ -332,6 +351,55 @@ impl Unigram {
             start = step.end as usize;
         }
         self.put_out(piece, steps, out)
+    }
+
+    /// The same from the end: the best way from each place to it, and of equal ones the one that begins with the longest token.
+    fn encode_from_end(&self, piece: &str, buffers: &mut Buffers, out: &mut Vec<Token>) -> Result<()> {
+        let (bytes, mut checks) = (piece.as_bytes(), Checks::default());
+        let Buffers { rests, steps, choices, states, .. } = buffers;
+        let long = self.long_from(bytes, states)?;
+        rests.clear();
+        rests.room(bytes.len() + 1)?;
+        rests.resize(bytes.len() + 1, f64::NEG_INFINITY);
+        rests[bytes.len()] = 0.0;
+        steps.clear();
+        steps.room(bytes.len())?;
+        for (start, _) in piece.char_indices().rev() {
+            checks.check()?;
+            self.choices(bytes, start, long, 1.0, rests, choices);
+            let ways = choices.iter().filter(|way| way.1 > f64::NEG_INFINITY);
+            let best = ways.max_by(|one, other| one.1.total_cmp(&other.1).then(one.0.end.cmp(&other.0.end)));
+            if let Some(&(step, sum)) = best {
+                rests[start] = sum;
+                steps.push(step);
+            }
+        }
+        if rests[0] == f64::NEG_INFINITY {
+            return Err(no_way(piece, rests));
+        }
+        // Those of the best way, out of one for each place, the first place last.
+        steps.reverse();
+        let mut end = 0;
+        steps.retain(|step| {
+            let is_taken = step.start == end;
+            end = if is_taken { step.end } else { end };
+            is_taken
+        });
+        self.put_out(piece, steps, out)
+    }
+
+    /// The automaton of long tokens, read backward, and its state at each place of a piece; None without any.
+    fn long_from<'a>(&'a self, bytes: &[u8], states: &'a mut Vec<u32>) -> Result<Option<(&'a Automaton, &'a [u32])>> {
+        let Some(long) = self.long_backward()? else { return Ok(None) };
+        states.clear();
+        states.room(bytes.len())?;
+        states.resize(bytes.len(), ROOT);
+        let mut at = ROOT;
+        for (&byte, state) in bytes.iter().zip(states.iter_mut()).rev() {
+            at = long.go(at, byte);
+            *state = at;
+        }
+        Ok(Some((long, states)))
     }
 
     /// The tokens that begin at a place, and the log of their weight with all that can come after them.
@@ -378,6 +446,7 @@ impl Unigram {
     pub(super) fn spelled_together(&self, text: &str) -> Option<u32> {
         let is_never_found = |&token: &u32| self.scores[token as usize] == f64::NEG_INFINITY;
         match (self.is_rounded, self.finds_all) {
+            _ if self.from_end => None,
             (false, _) => self.table.token_of_short(text),
             (true, false) => self.table.token_of_short(text).filter(is_never_found),
             (true, true) => None,
@@ -451,6 +520,12 @@ impl Unigram {
         }
         Ok(())
     }
+}
+
+/// The error of a piece that has no way to its end, given the sums from each place on.
+fn no_way(piece: &str, rests: &[f64]) -> Error {
+    let mut places = piece.char_indices().map(|(at, _)| at).rev();
+    no_unk(piece, places.find(|&at| rests[at] == f64::NEG_INFINITY).unwrap_or_default())
 }
 
 /// The bytes of the character that begins with this byte.

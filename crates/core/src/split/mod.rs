@@ -58,8 +58,9 @@ use crate::error::{Error, Kind, Result};
 /// The version of Unicode in which split patterns mean classes of characters.
 pub const UNICODE: &str = "16.0.0";
 
-/// Bytes of the longest pattern. Those in use have a few hundred; compiling takes time that grows faster than the length.
-const LONGEST_PATTERN: usize = 16_384;
+/// Bytes of the longest pattern: a class of all characters in a vocabulary of Chinese has tens of thousands. Compiling the
+/// longest takes up to a second.
+const LONGEST_PATTERN: usize = 131_072;
 
 /// How many steps back `fancy-regex` may take within one piece.
 const STEP_BUDGET: usize = 10_000_000;

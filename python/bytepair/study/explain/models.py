@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from bytepair.model.models import BytePair, Unigram, WordLevel, WordPiece
-from bytepair.model.token_spelling import name_of_byte
+from bytepair.model.token_spelling import name_of_byte, named_byte
 from bytepair.study.explain.explanation import LongestMatch, ScoredToken, Segmentation
 from bytepair.study.explain.merging import Merging
 from bytepair.study.explain.trees import merging_of
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _UNKNOWN_COSTS = 10.0
+_UNKNOWN_FROM_END = -1000.0
+_PARTS = 10_000
 """The score of an unknown character is the worst token's minus this."""
 
 
@@ -118,7 +120,7 @@ class ByWord:
 
 
 class _Best(NamedTuple):
-    """One of the best segmentations up to a place: its sum, its last token, and the number of its predecessor there."""
+    """One of the best segmentations up to a place, or from it on: its sum, its token there, and which one is next."""
 
     sum: float
     token: ScoredToken
@@ -145,9 +147,25 @@ class ByBestPath:
         lowest = min(self._scores.values(), default=0.0)
         self._unk_score = lowest - _UNKNOWN_COSTS if model.unk_score is None else model.unk_score
         self._byte_fallback = model.byte_fallback
+        self._from_end = model.from_end
+        if model.from_end:
+            # No text spells the unknown token or that of a byte.
+            apart = {text for text in self._scores if self._ids[text] == self._unk or self._is_byte(text)}
+            scores = {text: score for text, score in self._scores.items() if text not in apart}
+            self._scores = {text: _parts(score) / _PARTS for text, score in scores.items()}
+            self._sorted = sorted(self._scores)
+            self._unk_score = _UNKNOWN_FROM_END
+
+    def _is_byte(self, text: str) -> bool:
+        return self._byte_fallback and named_byte(text.encode()) is not None
 
     def explain(self, piece: str) -> dict[str, Any]:
         """As `Explainer.explain`; time is one dictionary search per prefix of a token at each place."""
+        ways = self._ways_from_end(piece) if self._from_end else self._ways(piece)
+        ids, note = self._put_out(piece, ways[0].tokens) if ways else ([], "")
+        return {"kind": "best path", "ids": tuple(ids), "segmentations": tuple(ways), "note": note}
+
+    def _ways(self, piece: str) -> list[Segmentation]:
         # The two best segmentations up to each place. Among equal ones the first stays the best.
         best: list[list[_Best]] = [[] for _ in range(len(piece) + 1)]
         for at in range(len(piece)):
@@ -155,9 +173,24 @@ class ByBestPath:
             for token in self._tokens_at(piece, at):
                 for number, way in enumerate(arrived):
                     _take(best[token.end], _Best(way.sum + token.score, token, number))
-        ways = [self._way(best, len(piece), number) for number in range(len(best[-1]))] if piece else []
-        ids, note = self._put_out(piece, ways[0].tokens) if ways else ([], "")
-        return {"kind": "best path", "ids": tuple(ids), "segmentations": tuple(ways), "note": note}
+        return [self._way(best, len(piece), number) for number in range(len(best[-1]))] if piece else []
+
+    def _ways_from_end(self, piece: str) -> list[Segmentation]:
+        # The two best segmentations from each place on, in parts of a score. Among equal ones the one with the longest
+        # first token stays the best.
+        best: list[list[_Best]] = [[] for _ in piece] + [[_Best(0, _START, 0)]]
+        for at in reversed(range(len(piece))):
+            for token in sorted(self._tokens_at(piece, at), key=lambda token: -token.end):
+                for number, way in enumerate(best[token.end]):
+                    _take(best[at], _Best(way.sum + _parts(token.score), token, number))
+        ways = []
+        for first in best[0] if piece else ():
+            tokens, way = [first.token], first
+            while tokens[-1].end < len(piece):
+                way = best[tokens[-1].end][way.before]
+                tokens.append(way.token)
+            ways.append(Segmentation(tuple(tokens), first.sum / _PARTS))
+        return ways
 
     def _tokens_at(self, piece: str, at: int) -> list[ScoredToken]:
         """The tokens that begin at a place, the shortest first; the unknown token for a character without one."""
@@ -205,7 +238,7 @@ class ByBestPath:
             text = piece[first.at : end]
             fallen = [self._ids.get(name_of_byte(byte)) for byte in text.encode()] if self._byte_fallback else [None]
             known = [id for id in fallen if id is not None]
-            if text in self._ids:
+            if text in self._ids and not self._from_end:
                 ids.append(self._ids[text])
             elif len(known) == len(fallen):
                 ids += known
@@ -214,6 +247,14 @@ class ByBestPath:
                 ids.append(first.id)
                 notes.add("consecutive characters without a token become one unknown token")
         return ids, "; ".join(sorted(notes))
+
+
+def _parts(score: float) -> int:
+    """A score in whole parts, half of one away from zero."""
+    size = abs(score) * _PARTS
+    parts = math.floor(size)
+    parts += size - parts >= 0.5
+    return parts if score > 0 else -parts
 
 
 _START = ScoredToken(0, 0, 0, 0.0, is_unknown=False)
