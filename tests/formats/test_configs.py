@@ -106,6 +106,38 @@ def test_a_model_of_sentencepiece_gets_its_template(tmp_path: Path) -> None:
     assert template["special_tokens"] == {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}
 
 
+def test_where_a_tokenizer_and_its_folder_differ_in_flags_the_folder_counts(folder: Path) -> None:
+    tok = bp.load(folder)
+    known = next(token for token in tok.spec.added_tokens if token.content == "<|end|>")
+    assert not known.lstrip
+    assert tok.encode("low <|end|>", special="allow") != tok.encode("low<|end|>", special="allow")
+    row = {"content": "<|end|>", "special": True, "lstrip": True, "single_word": True, "normalized": True}
+    beside(folder, "tokenizer_config.json", {"added_tokens_decoder": {str(known.id): row}})
+    again = bp.load(folder)
+    assert known._replace(lstrip=True, single_word=True) in again.spec.added_tokens
+    assert again.encode("low <|end|>", special="allow") == tok.encode("low<|end|>", special="allow")
+    # A table that only names the token changes nothing in a file that has flags.
+    beside(folder, "tokenizer_config.json", {"eos_token": row})
+    assert known in bp.load(folder).spec.added_tokens
+
+
+def test_special_tokens_of_a_model_have_the_flags_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(models.model(models.pair_pieces(), 2, normalizer=((4, False),)))
+    size = len(models.pair_pieces())
+    beside(tmp_path, "added_tokens.json", {"[PAD]": size, "<x>": size + 1})
+    named = {"pad_token": "[PAD]", "eos_token": {"content": "</s>", "lstrip": True, "rstrip": True}}
+    beside(tmp_path, "special_tokens_map.json", named)
+    tok = bp.load(tmp_path)
+    # A special token is found as it is spelled, another one where the model has a space in front.
+    assert tok.encode("low[PAD]low<x>", special="allow")[:3] == [*tok.encode("low"), size, *tok.encode("low")]
+    assert [tok.token_id(token) for token in ("[PAD]", "<x>")] == [size, size + 1]
+    assert tok.encode("<x>", special="allow") == [size + 1]
+    assert tok.encode("low </s>  low", special="allow") == [*tok.encode("low"), 2, *tok.encode("low")]
+    beside(tmp_path, "special_tokens_map.json", {"eos_token": {"content": "</s>", "lstrip": 1}})
+    with pytest.raises(bp.FormatError, match="</s>"):
+        bp.load(tmp_path)
+
+
 def test_settings_are_plain_data(folder: Path) -> None:
     assert configs.read(folder) == configs.Settings()
     beside(folder, "special_tokens_map.json", {"bos_token": "<a>", "mask_token": "<m>"})

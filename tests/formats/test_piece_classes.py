@@ -76,6 +76,42 @@ def test_t5_ends_each_text(tmp_path: Path) -> None:
         bp.load(tmp_path)
 
 
+@pytest.mark.parametrize("legacy", [None, True, False])
+def test_llama_puts_a_space_at_the_start_alone_without_legacy(tmp_path: Path, legacy: bool | None) -> None:
+    # As Llama 2's: white space stays as it is.
+    place = folder(tmp_path, models.model(models.pair_pieces(), 2, normalizer=((4, False),)), None)
+    (place / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "LlamaTokenizer", "legacy": legacy}))
+    tok = bp.load(place)
+    low, bare = tok.encode("low"), [tok.token_id("low")]
+    assert low == [tok.token_id("▁low")]
+    assert tok("low</s>low", special="allow")["input_ids"] == [1, *low, 2, *(bare if legacy is False else low)]
+    assert tok.decode(tok.encode("low lower")) == "low lower"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("LlamaTokenizer", 2), ("T5Tokenizer", 1)])
+def test_a_folder_may_say_that_no_space_is_put_before_a_text(tmp_path: Path, name: str, kind: int) -> None:
+    rules = ((4, False),) if kind == 2 else ()
+    pieces = models.pair_pieces() if kind == 2 else models.unigram_pieces()
+    place = folder(tmp_path, models.model(pieces, kind, normalizer=rules), None)
+    for said in (None, True, False):
+        (place / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name, "add_prefix_space": said}))
+        tok = bp.load(place)
+        assert tok.encode("low") == [tok.token_id("low" if said is False else "▁low")]
+        assert tok.decode(tok.encode("low lower")) == "low lower"
+
+
+def test_legacy_of_a_model_with_rules_of_its_own_is_a_warning(tmp_path: Path) -> None:
+    place = folder(tmp_path, models.model(models.unigram_pieces(), 1), None)
+    (place / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer", "legacy": false}')
+    with pytest.warns(bp.TokenizerWarning, match="legacy is false in the folder"):
+        tok = bp.load(place)
+    low = tok.encode("low")
+    assert tok.encode("low</s>low", special="allow") == [*low, 2, *low]
+    (place / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer", "legacy": 1}')
+    with pytest.raises(bp.FormatError, match="legacy"):
+        bp.load(place)
+
+
 def test_deberta_has_a_mask_and_a_template(tmp_path: Path) -> None:
     pieces = [
         ("[PAD]", 0.0, 3),

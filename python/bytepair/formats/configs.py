@@ -23,7 +23,7 @@ from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.steps import keeps_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
@@ -33,6 +33,10 @@ TEMPLATES = "additional_chat_templates"
 
 MODEL = "config.json"
 _FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+# Where a tokenizer and its folder differ in these, the folder counts, as in transformers.
+_OF_CONFIG = ("single_word", "lstrip", "rstrip")
+# Tables that name special tokens count only beside files that have no flags themselves.
+_HOLDS_FLAGS = ("tokenizer.json", "native")
 # Their own files hold the template, and transformers does not change it.
 _HOLDS_TEMPLATE = ("tokenizer.json", "native", "vocab.txt")
 # The classes for which their folder decides, whatever their tokenizer.json says.
@@ -260,8 +264,8 @@ def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
         ArtifactError: One of them cannot be read.
     """
     settings = read(folder)
-    is_kept = keeps_tokens(spec.normalizers)
-    listed = [(row._replace(normalized=row.normalized and is_kept), of) for row, of in listed_tokens(folder)]
+    names = settings.special_tokens
+    listed = _listed(folder, names, is_kept=keeps_tokens(spec.normalizers))
     by_content = {row.content: row for row in spec.added_tokens}
     by_id = {row.id: row for row in spec.added_tokens}
     rows = dict(by_id)
@@ -276,7 +280,6 @@ def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
             )
         if known is None:
             unknown.append(row)
-    names = settings.special_tokens
     absent = [name for name in names if name not in by_content and all(name != row.content for row in unknown)]
     if unknown or absent:
         spelled = _spelled(spec)
@@ -297,14 +300,25 @@ def apply(spec: TokenizerSpec, folder: Path, format_name: str) -> TokenizerSpec:
             else:
                 what = f"the special token {name!r} of {CONFIG} has no id and is left out"
                 warnings.warn(what, TokenWithoutIdWarning, stacklevel=4)
+    flags: dict[str, dict[str, Any]] = {} if format_name in _HOLDS_FLAGS else _named_flags(folder)
+    flags |= {row.content: {flag: getattr(row, flag) for flag in _OF_CONFIG} for row, of in listed if of == CONFIG}
     added = tuple(
-        row._replace(special=True) if row.content in names else row
+        row._replace(special=row.special or row.content in names, **flags.get(row.content, {}))
         for _, row in sorted(rows.items(), key=lambda item: item[0])
     )
     if len({row.content for row in added}) < len(added):
         raise _conflict("one added token has two ids")
     roles = tuple((dict(spec.roles) | settings.roles).items())
     return _with_stages(spec.replace(added_tokens=added, roles=roles), settings, format_name)
+
+
+def _listed(folder: Path, names: Collection[str], *, is_kept: bool) -> list[tuple[AddedToken, str]]:
+    """As `listed_tokens`; a special one of ``added_tokens.json`` is found in the text as it is."""
+
+    def is_normalized(row: AddedToken, source: str) -> bool:
+        return is_kept and row.normalized and not (source == ADDED and row.content in names)
+
+    return [(row._replace(normalized=is_normalized(row, of)), of) for row, of in listed_tokens(folder)]
 
 
 def listed_tokens(folder: Path) -> list[tuple[AddedToken, str]]:
@@ -333,6 +347,22 @@ def listed_tokens(folder: Path) -> list[tuple[AddedToken, str]]:
             raise _conflict(f"{content!r} has the id {contents[content]} in {CONFIG} and {id} in {ADDED}")
         if content not in contents:
             found.append((_row(content, id, special=False, normalized=True), ADDED))
+    return found
+
+
+def _named_flags(folder: Path) -> dict[str, dict[str, Any]]:
+    """The flags of the special tokens that a folder names with a table of them."""
+    config = table(folder, SPECIAL) | table(folder, CONFIG)
+    named = [config.get(f"{role}_token") for role in ROLES]
+    more = config.get("additional_special_tokens")
+    named += more if isinstance(more, list) else []
+    found = {}
+    for token in named:
+        if isinstance(token, dict):
+            flags = {flag: token[flag] for flag in _OF_CONFIG if flag in token}
+            if not all(isinstance(value, bool) for value in flags.values()):
+                raise _wrong(str(token.get("content")), token)
+            found[str(token.get("content"))] = flags
     return found
 
 

@@ -9,11 +9,12 @@ Source: ``tokenization_xlm_roberta.py`` and its like in ``transformers`` 4.
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from bytepair.errors import FormatError
-from bytepair.formats import piece_texts, piece_vocabularies
+from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.formats import piece_texts, piece_vocabularies, sentencepiece
 from bytepair.formats.classes import (
     A,
     B,
@@ -27,6 +28,7 @@ from bytepair.formats.classes import (
 from bytepair.formats.configs import flag, listed_tokens, template, token_content
 from bytepair.model.models import BytePair, Unigram
 from bytepair.model.spec import AddedToken
+from bytepair.model.steps import parse_step, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -140,6 +142,8 @@ _PEGASUS_SETTINGS = {"offset": 103, "mask_token": "<mask_2>", "mask_token_sent":
 
 _BERT_ROLES = {"sep": "[SEP]", "cls": "[CLS]", "mask": "[MASK]"}
 
+_FIRST = spell_step({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False})
+
 # T5 without a number of its own has so many.
 _EXTRA_IDS = 100
 _MOST_EXTRA_IDS = 10_000
@@ -171,6 +175,24 @@ def as_class(spec: TokenizerSpec, path: Path, name: str | None, config: Mapping[
         warn_if_unknown(name)
         return spec
     return _BUILDERS[name](spec, path, config)
+
+
+def _llama(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    return _with_bos(_with_spaces(spec, path, config), path, config)
+
+
+def _with_spaces(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer that puts a space before a text, with `legacy` behind each added token in it too, or none."""
+    if not flag(config, path.parent, "add_prefix_space", usual=True):
+        return sentencepiece.without_prefix(spec)
+    if flag(config, path.parent, "legacy", usual=True):
+        return spec
+    if spec.normalizers == (sentencepiece.PREPEND, sentencepiece.REPLACE):
+        return spec.replace(normalizers=(), pre_tokenizers=(_FIRST,))
+    if parse_step(spec.normalizers[0]).get("add_dummy_prefix"):
+        what = "legacy is false in the folder, but text behind an added token gets a space here, as with true"
+        warnings.warn(what, TokenizerWarning, stacklevel=5)
+    return spec
 
 
 def _with_bos(spec: TokenizerSpec, _: Path, config: Mapping[str, Any]) -> TokenizerSpec:
@@ -285,7 +307,7 @@ def _m2m100(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Token
     return with_template(numbered, [language, A, eos], [language, A, B, eos])
 
 
-def _t5(spec: TokenizerSpec, _: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+def _t5(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
     eos, extra = token_content(config, "eos_token") or "</s>", config.get("extra_ids", _EXTRA_IDS)
     if type(extra) is not int or not 0 <= extra <= _MOST_EXTRA_IDS:
         raise FormatError(
@@ -295,7 +317,7 @@ def _t5(spec: TokenizerSpec, _: Path, config: Mapping[str, Any]) -> TokenizerSpe
     last = _size(spec) + extra - 1
     added = [AddedToken(f"<extra_id_{number}>", last - number) for number in reversed(range(extra))]
     added = [token for token in added if token.content not in known]
-    extended = spec.replace(added_tokens=(*spec.added_tokens, *added))
+    extended = _with_spaces(spec, path, config).replace(added_tokens=(*spec.added_tokens, *added))
     return with_template(extended, [A, eos], [A, eos, B, eos])
 
 
@@ -324,7 +346,8 @@ def _speech_t5(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
 
 
 _BUILDERS: dict[str | None, Callable[[TokenizerSpec, Path, Mapping[str, Any]], TokenizerSpec]] = {
-    **dict.fromkeys(("Llama", "CodeLlama", "Gemma"), _with_bos),
+    **dict.fromkeys(("CodeLlama", "Gemma"), _with_bos),
+    "Llama": _llama,
     **dict.fromkeys(("BigBird", "RemBert"), _with_bert_ends),
     **dict.fromkeys(("T5", "MT5"), _t5),
     "Barthez": _barthez,

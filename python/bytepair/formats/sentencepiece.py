@@ -72,7 +72,8 @@ _ROLES = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}
 
 # A model whose normalizer does nothing but these two steps.
 _PLAIN = Normalizer(remove_extra_whitespaces=False)
-_PREPEND = spell_step({"type": "Prepend", "prepend": _BLANK})
+PREPEND = spell_step({"type": "Prepend", "prepend": _BLANK})
+_STRIP = spell_step({"type": "Strip", "content": " ", "start": 1, "stop": 0})
 REPLACE = spell_step({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK})
 _NORMALIZER = {1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _NORMALIZER |= {5: "escape_whitespaces", 6: "normalization_rule_tsv"}
@@ -283,7 +284,7 @@ def normalizer_steps(normalizer: Normalizer, symbols: list[str], *, suffix: bool
     import base64  # noqa: PLC0415 (few formats need it)
 
     if normalizer._replace(add_dummy_prefix=True) == _PLAIN and not symbols and not suffix:
-        return (_PREPEND, REPLACE) if normalizer.add_dummy_prefix else (REPLACE,)
+        return (PREPEND, REPLACE) if normalizer.add_dummy_prefix else (REPLACE,)
 
     step: dict[str, Any] = {
         "type": _STEP,
@@ -315,6 +316,19 @@ def _decoders(
     return (spell_step(step),)
 
 
+def without_prefix(spec: TokenizerSpec) -> TokenizerSpec:
+    """The tokenizer of a model as if it put no space before a text."""
+
+    def without(step: str) -> str:
+        parsed = parse_step(step)
+        return spell_step(parsed | {"add_dummy_prefix": False}) if parsed["type"] == _STEP else step
+
+    return spec.replace(
+        normalizers=tuple(without(step) for step in spec.normalizers if step != PREPEND),
+        decoders=tuple(without(step) for step in spec.decoders if step != _STRIP),
+    )
+
+
 def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str, ...]:
     """The decoding steps from pieces to text, for a model with or without a space in front.
 
@@ -323,9 +337,8 @@ def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str,
         unknown: The unknown token and its text; None for a model with bytes.
     """
     replace = _replace(_BLANK, " ")
-    space = spell_step({"type": "Strip", "content": " ", "start": 1, "stop": 0})
     first = (replace, "ByteFallback") if unknown is None else (_replace(*unknown), replace)
-    return (*first, "Fuse", *((space,) if strip else ()))
+    return (*first, "Fuse", *((_STRIP,) if strip else ()))
 
 
 def _replace(one: str, other: str) -> str:
@@ -383,7 +396,7 @@ def write(spec: TokenizerSpec) -> bytes:
 def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
     import base64  # noqa: PLC0415 (as above)
 
-    if spec.normalizers in ((_PREPEND, REPLACE), (REPLACE,)):
+    if spec.normalizers in ((PREPEND, REPLACE), (REPLACE,)):
         return _PLAIN._replace(add_dummy_prefix=len(spec.normalizers) == 2), False, []
     step = parse_step(spec.normalizers[0]) if len(spec.normalizers) == 1 else {}
     if step.get("type") != _STEP:
