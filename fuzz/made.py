@@ -51,6 +51,7 @@ NORMALIZERS: list[Json] = [
     {"type": "Strip", "strip_left": False, "strip_right": True},
     {"type": "Strip", "strip_left": True, "strip_right": True},
     {"type": "Precompiled", "precompiled_charsmap": kinds.charsmap()},
+    {"type": "Precompiled", "precompiled_charsmap": kinds.charsmap(b"\0")},
     _replace("b", String="ab"),
     _replace("", String="\n"),
     _replace("  ", String="x"),

@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fuzz import made
+from fuzz import kinds, made
 from fuzz.chunks import check_chunks, chunking, text_with_places
 from fuzz.counted import of_every_stage
 from fuzz.variants import tokenizer
@@ -15,6 +15,7 @@ from fuzz.variants import tokenizer
 import bytepair as bp
 from bytepair._core import places
 from bytepair.chunk.chunks import KINDS
+from bytepair.formats import hf_json
 from bytepair.model.steps import spell_step
 from bytepair.reference import chunking as slow
 
@@ -276,3 +277,27 @@ def test_real_texts(data: Path, name: str) -> None:
             [text[:1000], text[1000:100_000], text[100_000:]], 256, boundary=kind, overlap=40, special="text"
         )
         assert list(stream) == [(chunk, text[chunk.start : chunk.end]) for chunk in chunks]
+
+
+def test_characters_that_a_table_drops_at_the_start_of_a_text_move_no_place() -> None:
+    # `tokenizers` counts them nowhere, so that all places in the text are too near to its start.
+    table = {
+        "version": "1.0",
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": kinds.charsmap(b"\0")},
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "▁"}],
+        },
+        "model": kinds.unigram(),
+    }
+    tok = bp.Tokenizer(hf_json.read(table))
+    text = "Al l\nl  low l A l l\n\nlo lowlow A l l\n" * 4
+    counts = [tok.count(text[:end]) for end in range(len(text) + 1)]
+    index = tok.index(text)
+    for limit in range(max(counts) + 1):
+        longest = max(end for end, count in enumerate(counts) if count <= limit)
+        assert tok.fit(text, limit) == text[:longest]
+        if limit > 2:
+            first = tok.chunks(text, limit, boundary="character")[0]
+            assert (first.end, first.tokens) == (longest, counts[longest])
+    assert [index.count(0, end) for end in range(len(text) + 1)] == counts

@@ -26,6 +26,9 @@ const FEW: usize = 16;
 /// A run is read as far as this for each id, first, and then twice as far each time.
 const FOR_AN_ID: u64 = 3;
 
+/// Within so many bytes for each id it is nearly always known how many fit.
+const READ_FOR_AN_ID: u64 = 256;
+
 /// In longer stretches, in bytes, not every place is counted by itself.
 pub(super) const SHORT: usize = 256;
 
@@ -100,14 +103,22 @@ impl Counter<'_> {
             return Ok(Fit { tokens: fit.tokens + run.tokens, decided: fit.decided || run.decided, ..run });
         }
         if end - start > SHORT {
-            if self.stages_of(&text[start..end]).is_some() {
-                let rest = self.tokenizer.fit_from_left(&text[start..end], self.policy, limit);
+            // A few ids are of little text, and it is not asked what the rest is like.
+            let near = start.saturating_add(limit.saturating_mul(READ_FOR_AN_ID).max(SHORT as u64) as usize);
+            let near = boundary(text, near.min(end));
+            for until in [near, end] {
+                if self.stages_of(&text[start..until]).is_none() {
+                    break;
+                }
+                let rest = self.tokenizer.fit_from_left(&text[start..until], self.policy, limit);
                 let rest = rest.map_err(|error| error.shifted(start))?;
-                return Ok(Fit {
-                    at: start + rest.at,
-                    tokens: fit.tokens + rest.tokens,
-                    decided: fit.decided || rest.decided,
-                });
+                if rest.decided || until == end {
+                    return Ok(Fit {
+                        at: start + rest.at,
+                        tokens: fit.tokens + rest.tokens,
+                        decided: fit.decided || rest.decided,
+                    });
+                }
             }
             return self.longest_by_halves(text, stretch, limit, fit);
         }

@@ -64,7 +64,7 @@ impl Counter<'_> {
                     break;
                 }
                 let cut = self.cuts.last(text, start..near).or_else(|| self.cuts.first(text, near..far));
-                let cut = cut.or_else(|| match self.stages_of(&text[start..]) {
+                let cut = cut.or_else(|| match self.stages_of(&text[start..far]) {
                     Some(_) => None,
                     None => Some(self.cuts.first(text, far..text.len()).unwrap_or(text.len())),
                 });
