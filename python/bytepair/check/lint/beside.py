@@ -81,16 +81,19 @@ def _unknown_tokens(subject: Subject, settings: configs.Settings, file: str) -> 
 
 def _flags(subject: Subject, table: dict[str, Any], file: str) -> Iterator[Finding]:
     decoder = table.get("added_tokens_decoder")
+    # Of a tokenizer in a folder some flags are those of the settings already.
+    own = {row["id"]: row for row in (subject.table or {}).get("added_tokens", ())}
+    own = own or {token.id: token._asdict() for token in subject.spec.added_tokens}
     differ = []
     for key, row in decoder.items() if isinstance(decoder, dict) else ():
-        token = subject.added.get(int(key)) if key.isdecimal() else None
-        if token is None or not isinstance(row, dict) or row.get("content") != token.content:
+        token = own.get(int(key)) if key.isdecimal() else None
+        if token is None or not isinstance(row, dict) or row.get("content") != token["content"]:
             continue
         # A token named in the settings is special whatever its row says, in transformers as well as here.
-        other = [flag for flag in _FLAGS[1:] if row.get(flag, False) != getattr(token, flag)]
-        if row.get("special", False) and not token.special:
+        other = [flag for flag in _FLAGS[1:] if row.get(flag, False) != token[flag]]
+        if row.get("special", False) and not token["special"]:
             other.append("special")
-        differ += [(token.id, token.content, flag) for flag in other]
+        differ += [(int(key), token["content"], flag) for flag in other]
     if differ:
         yield Finding(
             "settings-flag-differs",
