@@ -15,7 +15,7 @@ import tokenizers
 
 import bytepair as bp
 from bytepair.formats import hf_json
-from bytepair.model.models import Unigram
+from bytepair.model.models import BytePair, Characters, Unigram
 from bytepair.model.steps import spell_step
 from fuzz import kinds, pipelines
 from fuzz.pipelines import Json
@@ -124,6 +124,7 @@ MODELS: dict[str, tuple[Callable[[], str], Json]] = {
     "characters with fallback": (lambda: _trained("BPE", fallback=True), {"unk_token": "[UNK]", "fuse_unk": True}),
     "characters with a suffix": (lambda: _trained("BPE", suffix=True), {"unk_token": "[UNK]"}),
     "characters with a prefix": (lambda: _trained("BPE", prefix=True), {"unk_token": "[UNK]"}),
+    "characters with a separator": (lambda: _trained("BPE", suffix=True), {"unk_token": "[UNK]"}),
     "characters with both": (lambda: _trained("BPE", suffix=True, prefix=True), {"unk_token": "[UNK]"}),
     "WordPiece": (lambda: _trained("WordPiece"), {"unk_token": "[UNK]"}),
     "WordPiece of short words": (lambda: _trained("WordPiece"), {"unk_token": "[UNK]", "max_input_chars_per_word": 5}),
@@ -199,11 +200,38 @@ def _from_end(spec: bp.TokenizerSpec) -> bp.TokenizerSpec:
     return spec.replace(model=dataclasses.replace(model, from_end=True))
 
 
+def _with_separator(spec: bp.TokenizerSpec) -> bp.TokenizerSpec:
+    """The tokenizer of a model with a suffix as PhoBERT has it: with a separator, and some texts that are no tokens."""
+    model = spec.model
+    assert isinstance(model, BytePair)
+    chance = random_module.Random(len(model.tokens))
+    stay = {token.id for token in spec.added_tokens}
+    stay |= {id for id, token in zip(model.ids, model.tokens, strict=True) if token == b"[UNK]"}
+
+    def spelled(token: bytes, id: int) -> bytes:
+        return token if id in stay else token.removesuffix(b"</w>") if token.endswith(b"</w>") else token + b"@@"
+
+    rows = {id: spelled(token, id) for id, token in zip(model.ids, model.tokens, strict=True)}
+    merged = {id for pair in model.merges or () for id in pair}
+    # What ends with the separator by itself is a token twice.
+    if len(set(rows.values())) < len(rows):
+        raise bp.FormatError("two tokens are spelled alike")
+    gone = [id for id in rows if id not in stay and chance.random() < 0.2]
+    kept = {id: token for id, token in rows.items() if id not in gone}
+    above = 1 + max(kept)
+    ids = {id: id for id in kept} | {id: above + place for place, id in enumerate(gone)}
+    assert merged <= ids.keys()
+    alphabet = Characters("[UNK]", separator="@@", unlisted=tuple(rows[id].decode() for id in gone))
+    merges = tuple((ids[left], ids[right]) for left, right in model.merges or ())
+    return spec.replace(model=BytePair(tuple(kept.values()), tuple(kept), merges, alphabet=alphabet))
+
+
 _CHANGED: dict[str, Callable[[bp.TokenizerSpec], bp.TokenizerSpec]] = {
     "Unigram with other pieces": functools.partial(_with_other_pieces, unk_score=None),
     "Unigram of sentencepiece with other pieces": functools.partial(_with_other_pieces, unk_score=-30.0),
     "Unigram from the end": _from_end,
     "Unigram from the end with fallback": _from_end,
+    "characters with a separator": _with_separator,
 }
 """What `tokenizer.json` cannot hold of a model."""
 

@@ -126,7 +126,7 @@ def test_a_missing_token_is_named(tmp_path: Path) -> None:
         bp.load(pair(tmp_path, GPT2, "Roberta"))
 
 
-@pytest.mark.parametrize("name", ["CTRL", "XLM", "Flaubert", "BioGpt", "LayoutLMv3"])
+@pytest.mark.parametrize("name", ["XLM", "Flaubert", "BioGpt", "LayoutLMv3"])
 def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(bp.FormatError, match=f"{name}Tokenizer does more with a text than to merge its bytes"):
         bp.load(pair(tmp_path, GPT2, name))

@@ -215,7 +215,7 @@ def _prefix(tokenizer: Tokenizer) -> Prefix | None:
     if spec.is_byte_level:
         return "never" if set(spec.normalizers) <= _FORMS and not spec.pre_tokenizers else None
     named = spec.model.alphabet if isinstance(spec.model, BytePair) else None
-    if named is None or named.continuing_subword_prefix or named.end_of_word_suffix:
+    if named is None or named.continuing_subword_prefix or named.end_of_word_suffix or named.separator:
         return None
     steps = (*spec.normalizers, *spec.pre_tokenizers)
     return _prefix_of_marks([json.loads(step) if step.startswith("{") else {} for step in steps])

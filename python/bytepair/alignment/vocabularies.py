@@ -10,7 +10,14 @@ from bytepair import _core
 from bytepair.alignment.pairs import Pairs
 from bytepair.call.ragged import Ragged
 from bytepair.model.meanings import SPACE, spells_spaces, stands_for
-from bytepair.model.token_spelling import falls_back, final_suffix, inner_prefix, name_of_byte, unknown_id
+from bytepair.model.token_spelling import (
+    falls_back,
+    final_suffix,
+    inner_prefix,
+    name_of_byte,
+    separator,
+    unknown_id,
+)
 from bytepair.resolver import TokenizerLike, load
 from bytepair.tokenizer import Tokenizer
 
@@ -75,6 +82,7 @@ def _meant(tokenizer: Tokenizer) -> dict[int, tuple[bytes, bool]]:
     """The bytes that each token of the model means, and whether it only continues a word."""
     spec = tokenizer.spec
     prefix, suffix = inner_prefix(spec.model).encode(), final_suffix(spec.model).encode()
+    behind = separator(spec.model).encode()
     unknown = unknown_id(spec.model)
     found = {}
     for id, token in stands_for(spec).items():
@@ -82,7 +90,8 @@ def _meant(tokenizer: Tokenizer) -> dict[int, tuple[bytes, bool]]:
             continue
         is_inner = bool(prefix) and token.startswith(prefix) and token != prefix
         bare = token[len(prefix) :] if is_inner else token
-        found[id] = (bare.removesuffix(suffix) if bare != suffix else bare, is_inner)
+        bare = bare.removesuffix(suffix) if bare != suffix else bare
+        found[id] = (bare.removesuffix(behind), is_inner)
     return found
 
 

@@ -48,8 +48,8 @@ _TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[
 }
 """The templates for one text and for two, of roles, other tokens and texts; and the types of their parts."""
 
-# Their words are found by the rules of a language, or end with "@@" where they go on, or more than text is given.
-_REFUSED = {"BioGpt", "BlenderbotSmall", "CTRL", "FSMT", "Flaubert", "LayoutLMv3", "MarkupLM", "XLM"}
+# Their words are found by the rules of a language, or more than text is given.
+_REFUSED = {"BioGpt", "BlenderbotSmall", "FSMT", "Flaubert", "LayoutLMv3", "MarkupLM", "XLM"}
 
 _WORD_END = "</w>"
 

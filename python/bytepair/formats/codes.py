@@ -121,6 +121,8 @@ def write(spec: TokenizerSpec) -> tuple[bytes, bytes]:
     model = spec.model
     if not isinstance(model, BytePair) or model.alphabet is None:
         raise _cannot("a model that is not BPE of characters")
+    if model.alphabet.separator or model.alphabet.unlisted:
+        raise _cannot("tokens that have the separator in their names, or texts that are no tokens")
     spelled = {id: token.decode() for token, id in zip(model.tokens, model.ids, strict=True)}
     if strange := next((token for token in spelled.values() if len(token.split()) != 1), None):
         raise _cannot(f"the token {strange!r}, for white space separates tokens there")

@@ -129,6 +129,10 @@ def _file_in(folder: Path) -> Path:
     present = [folder / names[0] for names in FILES.values() if (folder / names[0]).is_file()]
     # A vocabulary without merges belongs to a model of sentencepiece, or is not whole.
     alone = [path for path in present if path.name == "vocab.json" and not merges_beside(path).is_file()]
+    # PhoBERT has its tokens in vocab.txt, and its merges in bpe.codes.
+    codes = folder / FILES["codes"][0]
+    if codes in present:
+        alone += [path for path in present if path.name == FILES["vocab.txt"][0]]
     if present != alone:
         return next(path for path in present if path not in alone)
     suffixes = (*SUFFIXES, *READ_ONLY_SUFFIXES)

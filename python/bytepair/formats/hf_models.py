@@ -289,6 +289,11 @@ def write(model: Model, added: Sequence[AddedToken]) -> dict[str, Any]:
     vocab = dict(sorted(ids.items(), key=lambda item: item[1]))
     match model:
         case BytePair(alphabet=Characters() as alphabet):
+            if alphabet.separator or alphabet.unlisted:
+                raise FormatError(
+                    "tokenizer.json cannot hold a BPE with a separator, or with texts that are no tokens",
+                    remedy="save as the native format",
+                )
             return {
                 "type": "BPE",
                 "dropout": None,

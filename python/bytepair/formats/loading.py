@@ -96,7 +96,7 @@ def _load(
 
 def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_tokens: bool) -> TokenizerSpec:
     """The tokenizer with what the files beside it say, and the class of `transformers` that they name."""
-    from bytepair.formats import byte_classes, classes, configs, piece_classes, vocab_txt  # noqa: PLC0415
+    from bytepair.formats import byte_classes, classes, configs, piece_classes, separated, vocab_txt  # noqa: PLC0415
 
     folder = detected.path.parent
     is_bert = detected.format == "tokenizer.json" and vocab_txt.has_normalizer(spec)
@@ -109,7 +109,7 @@ def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_token
     elif detected.format == "sentencepiece":
         spec = piece_classes.as_class(spec, detected.path, name, config)
     spec = configs.apply(spec, folder, detected.format)
-    if detected.format == "vocab+merges" and with_special_tokens:
+    if detected.format == "vocab+merges" and with_special_tokens and name != separated.SPELLED:
         return byte_classes.as_class(spec, name, detected.content, configs.table(folder, configs.SPECIAL) | config)
     return spec
 
@@ -196,7 +196,7 @@ def read_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None
 def _read_vocab_merges(
     detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None
 ) -> TokenizerSpec:
-    from bytepair.formats import byte_classes, classes, clip, configs, vocab_merges  # noqa: PLC0415
+    from bytepair.formats import byte_classes, clip, configs, separated, vocab_merges  # noqa: PLC0415
 
     place = merges_beside(detected.path)
     merges = files.read(place)
@@ -211,7 +211,9 @@ def _read_vocab_merges(
             )
         return clip.read_pair(detected.content, merges, special_tokens)
     config = configs.table(place.parent, configs.CONFIG)
-    name = classes.name_of(config, configs.table(place.parent, configs.MODEL))
+    name = _class_of(place)
+    if name == separated.SPELLED:
+        return separated.read_spelled(detected.content, merges, configs.table(place.parent, configs.SPECIAL) | config)
     if vocab_merges.has_some_word_ends(detected.content):
         if split is not None or special_tokens is not None:
             raise FormatError(
@@ -235,10 +237,26 @@ def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int]
     return spec.replace(split=(pattern,) if pattern else (), added_tokens=by_id)
 
 
+def _class_of(path: Path) -> str | None:
+    """The class that the folder of a file names."""
+    from bytepair.formats import classes, configs  # noqa: PLC0415
+
+    return classes.name_of(configs.table(path.parent, configs.CONFIG), configs.table(path.parent, configs.MODEL))
+
+
+def _read_separated(codes: Path, content: bytes, name: str) -> TokenizerSpec:
+    from bytepair.formats import configs, separated  # noqa: PLC0415
+
+    config = configs.table(codes.parent, configs.CONFIG)
+    vocabulary = files.read(codes.with_name("vocab.txt"))
+    return separated.read_listed(
+        content, vocabulary, name, config, configs.table(codes.parent, configs.SPECIAL) | config
+    )
+
+
 def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
     """Reads a format that holds all stages of its tokenizer."""
     from bytepair.formats import (  # noqa: PLC0415
-        classes,
         clip,
         codes,
         configs,
@@ -246,6 +264,7 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         hf_json,
         rwkv,
         sentencepiece,
+        separated,
         tekken,
         vocab_txt,
     )
@@ -255,9 +274,10 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         with content:
             return gguf.read(content, split)
     if detected.format == "vocab.txt":
-        config = configs.table(path.parent, configs.CONFIG)
-        return vocab_txt.read(content, config, classes.name_of(config, configs.table(path.parent, configs.MODEL)))
+        return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG), _class_of(path))
     if detected.format == "codes":
+        if (name := _class_of(path)) in separated.LISTED:
+            return _read_separated(path, content, str(name))
         beside = path.with_name(path.name.replace("codes", "vocab"))
         vocabulary = files.read(beside) if beside != path and beside.is_file() else None
         if vocabulary is not None:

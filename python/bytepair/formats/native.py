@@ -62,7 +62,7 @@ _OPTIONS = {
     "WordLevel": {"unk_token"},
 }
 """The keys of the options of each model; the core validates the values."""
-_MORE_OPTIONS = {"Unigram": {"unk_score", "unlisted", "from_end"}}
+_MORE_OPTIONS = {"BPE": {"separator", "unlisted"}, "Unigram": {"unk_score", "unlisted", "from_end"}}
 """Keys that only some models of a type have."""
 
 

@@ -428,6 +428,8 @@ def _unigram_pieces(spec: TokenizerSpec, model: Unigram, symbols: list[str]) -> 
 def _pair_pieces(spec: TokenizerSpec) -> tuple[list[Piece], bool]:
     model = cast("BytePair", spec.model)
     alphabet = cast("Characters", model.alphabet)
+    if alphabet.separator or alphabet.unlisted:
+        raise _cannot("a separator, or texts that are no tokens")
     pieces = {
         token.id: Piece(token.content, 0.0, CONTROL if token.special else USER_DEFINED) for token in spec.added_tokens
     }

@@ -25,6 +25,9 @@ class Characters:
             tokens for all of them.
         continuing_subword_prefix: The prefix of tokens that continue a word, such as ``##``.
         end_of_word_suffix: The suffix of tokens that end a word, such as ``</w>``.
+        separator: The suffix of tokens behind which a word goes on, such as ``@@``: with no other affix.
+        unlisted: Texts that merges make on the way to tokens and that are none: what is left of them is the unknown
+            token, each by itself. In `BytePair.merges` the first of them has the first id above all tokens.
     """
 
     unk_token: str | None = None
@@ -32,6 +35,8 @@ class Characters:
     byte_fallback: bool = False
     continuing_subword_prefix: str | None = None
     end_of_word_suffix: str | None = None
+    separator: str | None = None
+    unlisted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,8 @@ Model: TypeAlias = "BytePair | WordPiece | Unigram | WordLevel"
 
 _USUAL = frozenset(["unk_id", "byte_fallback"])
 """The options that every Unigram has."""
+_RARE = frozenset(["separator", "unlisted"])
+"""The options that few models of characters have."""
 
 
 def pack(model: Model) -> PackedModel:
@@ -178,7 +185,7 @@ def unpack(packed: PackedModel) -> Model:
     options = parse_options(packed.options)
     match options.pop("type"):
         case "BPE":
-            return BytePair(*pairs, Characters(**options))
+            return BytePair(*pairs, Characters(**options | {"unlisted": tuple(options.get("unlisted", ()))}))
         case "WordPiece":
             return WordPiece(tokens, ids, **options)
         case "Unigram":
@@ -211,4 +218,6 @@ def model_options(model: Model) -> str | None:
         return None
     if model.unreachable:
         raise FormatError("only a model that merges bytes has unreachable tokens", remedy="leave unreachable empty")
-    return spell_options({"type": "BPE", **asdict(model.alphabet)})
+    options = asdict(model.alphabet)
+    options = {name: value for name, value in options.items() if name not in _RARE or value}
+    return spell_options({"type": "BPE", **options})

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from bytepair.model.models import BytePair, Unigram, WordPiece
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bytepair.model.models import Model
 
 _BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
@@ -55,6 +57,47 @@ def inner_prefix(model: Model) -> str:
 def final_suffix(model: Model) -> str:
     """The suffix of tokens that end a word, such as ``</w>``; empty if there is none."""
     return (model.alphabet.end_of_word_suffix or "") if isinstance(model, BytePair) and model.alphabet else ""
+
+
+def separator(model: Model) -> str:
+    """The suffix of tokens behind which a word goes on, such as ``@@``; empty if there is none."""
+    return (model.alphabet.separator or "") if isinstance(model, BytePair) and model.alphabet else ""
+
+
+def without_marks(model: Model) -> Callable[[bytes], bytes]:
+    """What removes from a token all that marks where in a word it stands.
+
+    Example:
+        >>> from bytepair.model.models import Characters
+        >>> bare = without_marks(BytePair((), (), (), alphabet=Characters(separator="@@")))
+        >>> bare(b"low@@"), bare(b"low")
+        (b'low', b'low')
+    """
+    prefix, suffix, behind = (find(model).encode() for find in (inner_prefix, final_suffix, separator))
+    return lambda token: token.removeprefix(prefix).removesuffix(suffix).removesuffix(behind)
+
+
+def tokens_of_merges(model: BytePair) -> dict[int, bytes]:
+    """The tokens that the merges of a list name by their ids, with texts that are none."""
+    unlisted = model.alphabet.unlisted if model.alphabet else ()
+    above = 1 + max(model.ids, default=-1)
+    return dict(
+        zip(
+            (*model.ids, *range(above, above + len(unlisted))), (*model.tokens, *map(str.encode, unlisted)), strict=True
+        )
+    )
+
+
+def joined(model: BytePair) -> Callable[[bytes, bytes], bytes]:
+    """What makes one token of two that a list merges: the right one loses the prefix, the left one the separator.
+
+    Example:
+        >>> from bytepair.model.models import Characters
+        >>> joined(BytePair((), (), (), alphabet=Characters(separator="@@")))(b"l@@", b"ow@@")
+        b'low@@'
+    """
+    prefix, behind = len(inner_prefix(model).encode()), len(separator(model).encode())
+    return lambda left, right: left[: len(left) - behind] + right[prefix:]
 
 
 def unknown_id(model: Model) -> int | None:

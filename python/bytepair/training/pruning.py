@@ -14,6 +14,7 @@ import numpy as np
 from bytepair.errors import FormatError, SourceError, TrainingError
 from bytepair.model.models import BytePair, Unigram
 from bytepair.model.semantics import to_ranks
+from bytepair.model.token_spelling import joined, without_marks
 from bytepair.progress import reporter
 from bytepair.resolver import TokenizerLike, load
 from bytepair.sources.source import Reading
@@ -123,6 +124,10 @@ def prune(  # noqa: D417 (some arguments are those of `train`)
     model = spec.byte_pair if of_bytes else spec.model
     if isinstance(model, BytePair) and model.alphabet is None:
         model = proved_merges(model)
+    elif isinstance(model, BytePair) and model.alphabet and model.alphabet.unlisted:
+        raise TrainingError(
+            "a model whose merges make texts that are no tokens cannot be pruned", remedy="use it as it is"
+        )
     named = _Named()
     _renumbered_post_processor(spec.post_processor, named)
     needed = _alphabet(model) | set(named)
@@ -179,14 +184,13 @@ def _alphabet(model: Model) -> set[int]:
     if isinstance(model, BytePair) and model.alphabet is None:
         return {id for token, id in zip(model.tokens, model.ids, strict=True) if len(token) == 1}
     spelling = model.alphabet if isinstance(model, BytePair) else model
-    prefix = getattr(spelling, "continuing_subword_prefix", None) or ""
-    suffix = getattr(spelling, "end_of_word_suffix", None) or ""
+    bare = without_marks(model)
     unknown = getattr(spelling, "unk_token", None)
     has_bytes = getattr(spelling, "byte_fallback", False)
     found = {model.unk_id} if isinstance(model, Unigram) and model.unk_id is not None else set()
     for spelled, id in zip(model.tokens, model.ids, strict=True):
         token = spelled.decode()
-        is_one = len(token.removeprefix(prefix).removesuffix(suffix)) == 1 or len(token) == 1
+        is_one = len(bare(spelled).decode()) == 1 or len(token) == 1
         if is_one or token == unknown or (has_bytes and _BYTE.fullmatch(token)):
             found.add(id)
     return found
@@ -205,25 +209,19 @@ def _listed(tokenizer: Tokenizer, remove: Iterable[int], added: Set[int], needed
     return listed
 
 
-def _joined(model: BytePair, left: bytes, right: bytes) -> bytes:
-    """The token that two become; the right one has no prefix in it."""
-    prefix = (model.alphabet.continuing_subword_prefix or "") if model.alphabet else ""
-    return left + right.removeprefix(prefix.encode())
-
-
 def _leaves(model: Model, uses: dict[int, int], stay: Set[int], excess: int) -> set[int]:
     """The ids of up to `excess` tokens to remove; those of `stay` are none."""
     if not isinstance(model, BytePair):
         return set(model.ids) - stay
     tokens = dict(zip(model.ids, model.tokens, strict=True))
     id_of = {token: id for id, token in tokens.items()}
-    merges = model.merges or ()
+    merges, join = model.merges or (), joined(model)
     pairs: dict[int, list[tuple[int, int]]] = {}
     # Tokens without a merge rank after those with one.
     rank = {id: len(merges) + id for id in model.ids}
     needed: Counter[int] = Counter()
     for place, pair in enumerate(merges):
-        made = id_of[_joined(model, tokens[pair[0]], tokens[pair[1]])]
+        made = id_of[join(tokens[pair[0]], tokens[pair[1]])]
         if made not in pairs:
             rank[made] = place
         pairs.setdefault(made, []).append(pair)
@@ -256,8 +254,8 @@ def _renumbered(model: Model, new: Mapping[int, int]) -> Model:
         return replace(model, scores=scores, unk_id=None if model.unk_id is None else new[model.unk_id])
     if not isinstance(model, BytePair):
         return model
-    made = set(kept.values())
-    merges = [pair for pair in model.merges or () if _joined(model, tokens[pair[0]], tokens[pair[1]]) in made]
+    made, join = set(kept.values()), joined(model)
+    merges = [pair for pair in model.merges or () if join(tokens[pair[0]], tokens[pair[1]]) in made]
     return replace(
         model,
         merges=tuple((new[left], new[right]) for left, right in merges),

@@ -172,6 +172,7 @@ def _model(spec: TokenizerSpec) -> PipelineStage:
                     byte_fallback=alphabet.byte_fallback,
                     prefix=alphabet.continuing_subword_prefix,
                     suffix=alphabet.end_of_word_suffix,
+                    separator=alphabet.separator,
                 )
             steps += ["a piece that is a token is taken whole"] * model.ignore_merges
         case WordPiece():

@@ -4,6 +4,9 @@
 //! tokens `<0x00>` to `<0xFF>`, if all are there; else it becomes the unknown token, with `fuse_unk` one for several
 //! characters; else it vanishes. An unknown token is emitted before the next character that is a token, so that tokens of
 //! byte fallback come before it. Offsets are sums of lengths: after a vanished character all tokens begin too early.
+//!
+//! A token behind which a word goes on may be marked by a separator, as subword-nmt prints it. Texts that merges make on the way to
+//! tokens need not be tokens: what is left of them at the end is the unknown token, each by itself.
 
 use std::sync::OnceLock;
 
@@ -13,7 +16,7 @@ use super::list::{List, Symbol};
 use super::merges::Pairs;
 use super::options::Options;
 use super::splits::Splits;
-use super::token_table::{NONE, TokenTable};
+use super::token_table::{NONE, TokenTable, format};
 use super::{OnBytes, Random, Token};
 use crate::error::Result;
 use crate::interrupt::{self, Checks};
@@ -33,6 +36,8 @@ pub struct Bpe {
     alphabets: [Option<CharacterPages>; 4],
     pub(super) prefix: String,
     pub(super) suffix: String,
+    /// Behind all tokens but the last one of a piece.
+    pub(super) separator: String,
     pub(super) pairs: Pairs,
     /// Tokens of the bytes; of `byte_fallback` only.
     pub(super) bytes: Option<Box<[u32; 256]>>,
@@ -59,13 +64,20 @@ impl Bpe {
         let suffix = options.text("end_of_word_suffix")?.unwrap_or_default();
         let (fuse_unk, ignore_merges) = (options.flag("fuse_unk")?, options.flag("ignore_merges")?);
         let bytes = options.flag("byte_fallback")?.then(|| table.byte_tokens());
+        let separator = options.text("separator")?.unwrap_or_default();
+        let unlisted = options.texts("unlisted")?;
         options.done()?;
-        let pairs = Pairs::new(&table, merges, prefix.len())?;
-        // Where there is no prefix, or no suffix, all characters are looked up as the first one is.
-        let used = |inner: bool, last: bool| (!inner || !prefix.is_empty()) && (!last || !suffix.is_empty());
+        if !separator.is_empty() && (bytes.is_some() || ignore_merges || !prefix.is_empty() || !suffix.is_empty()) {
+            return Err(format("a BPE with a separator has neither affixes nor byte_fallback nor ignore_merges"));
+        }
+        let table = table.with_unlisted(unk, unlisted.iter().map(String::as_str))?;
+        let pairs = Pairs::new(&table, merges, &separator, prefix.len())?;
+        let marks_last = !suffix.is_empty() || !separator.is_empty();
+        // Where there is no prefix, or nothing marks the last character, all are looked up as the first one is.
+        let used = |inner: bool, last: bool| (!inner || !prefix.is_empty()) && (!last || marks_last);
         let alphabets = [(false, false), (true, false), (false, true), (true, true)].map(|(inner, last)| {
             let prefix = if inner { prefix.as_str() } else { "" };
-            let suffix = if last { suffix.as_str() } else { "" };
+            let suffix = if last { suffix.as_str() } else { separator.as_str() };
             used(inner, last).then(|| CharacterPages::new(&table, prefix, suffix))
         });
         Ok(Self {
@@ -74,6 +86,7 @@ impl Bpe {
             alphabets,
             prefix,
             suffix,
+            separator,
             pairs,
             bytes,
             fuse_unk,
@@ -123,10 +136,16 @@ impl Bpe {
 
     /// The same over bytes, where bytes would do the same; with all merges, or without those that few pieces need.
     pub(super) fn on_bytes(&self, with_all: bool) -> Result<Option<OnBytes>> {
-        if self.bytes.is_none() || self.ignore_merges || !self.prefix.is_empty() || !self.suffix.is_empty() {
+        if self.bytes.is_none() || self.ignore_merges || !self.prefix.is_empty() || self.marks_last() {
             return Ok(None);
         }
         OnBytes::of(&self.table, &self.pairs, with_all)
+    }
+
+    /// Whether the last character of a piece is another symbol than elsewhere.
+    #[inline]
+    pub(super) fn marks_last(&self) -> bool {
+        !self.suffix.is_empty() || !self.separator.is_empty()
     }
 
     /// The tokens that merges make.
@@ -172,7 +191,7 @@ impl Bpe {
     #[inline]
     pub(super) fn token(&self, character: char, inner: bool, last: bool) -> u32 {
         let inner = usize::from(inner && !self.prefix.is_empty());
-        let last = usize::from(last && !self.suffix.is_empty());
+        let last = usize::from(last && self.marks_last());
         self.alphabets[inner | last << 1].as_ref().map_or(NONE, |alphabet| alphabet.token(character))
     }
 

@@ -80,10 +80,13 @@ struct Meeting {
 }
 
 impl Bpe {
-    /// Whether its pieces have rows: if no merge takes a token that stands for an unknown character, or for a byte, and no
-    /// token is too long.
+    /// Whether its pieces have rows: if no merge takes a token that stands for an unknown character, or for a byte, no token is
+    /// too long, and all but the last of a piece are spelled as they are.
     pub(super) fn has_rows(&self) -> bool {
         *self.has_rows.get_or_init(|| {
+            if !self.separator.is_empty() || self.table.len() < self.table.texts().count() {
+                return false;
+            }
             let mut walls = vec![false; self.table.len()];
             let bytes = self.bytes.iter().flat_map(|bytes| bytes.iter());
             for &token in bytes.chain(&self.unk) {

@@ -32,9 +32,9 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// Compiles merges, given as pairs of ids in rank order, of which the right token loses its first `prefix` bytes.
-    /// A pair that is listed twice has its later place, as in `tokenizers`.
-    pub(super) fn new(table: &TokenTable, merges: &[(u32, u32)], prefix: usize) -> Result<Self> {
+    /// Compiles merges, given as pairs of ids in rank order, of which the left token loses the `separator` and the right one its
+    /// first `prefix` bytes. A pair that is listed twice has its later place, as in `tokenizers`.
+    pub(super) fn new(table: &TokenTable, merges: &[(u32, u32)], separator: &str, prefix: usize) -> Result<Self> {
         if merges.len() >= 1 << RANK_BITS {
             let what = format!("{} merges are too many", merges.len());
             return Err(format(what).remedy(format!("use fewer than {}", 1_u32 << RANK_BITS)));
@@ -55,7 +55,7 @@ impl Pairs {
             for (rank, &(left, right)) in (chunk * TOGETHER..).zip(merges) {
                 let index = |id| {
                     let what = || format!("merge {rank} ({left}, {right}) names id {id}, which is not a token");
-                    table.index_of_id(id).ok_or_else(|| format(what()))
+                    table.index_in_merges(id).ok_or_else(|| format(what()))
                 };
                 pairs.parts.push((index(left)?, index(right)?));
             }
@@ -66,9 +66,11 @@ impl Pairs {
             }
             for (rank, &(left, right)) in (chunk * TOGETHER..).zip(parts) {
                 let (before, after) = (table.text(left), table.text(right));
-                let Some(after) = after.get(prefix..).filter(|after| !after.is_empty() && !before.is_empty()) else {
+                let begins = before.strip_suffix(separator).filter(|before| !before.is_empty());
+                let goes_on = after.get(prefix..).filter(|after| !after.is_empty());
+                let Some((before, after)) = begins.zip(goes_on) else {
                     let what = format!("merge {rank} of {before:?} and {after:?} adds nothing to a token");
-                    return Err(format(what).remedy("remove the merge, or the continuing_subword_prefix"));
+                    return Err(format(what).remedy("remove the merge, the separator or the continuing_subword_prefix"));
                 };
                 joined.push_str(before);
                 joined.push_str(after);

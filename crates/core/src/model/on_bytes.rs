@@ -52,7 +52,7 @@ impl OnBytes {
     /// ```
     pub fn new(tokens: &[&[u8]], ids: &[u32], pairs: &[(u32, u32)]) -> Result<Option<Self>> {
         let table = TokenTable::new(tokens, ids)?;
-        let merges = Pairs::new(&table, pairs, 0)?;
+        let merges = Pairs::new(&table, pairs, "", 0)?;
         Self::of(&table, &merges, false)
     }
 

@@ -70,6 +70,14 @@ impl Options {
         }
     }
 
+    /// Strings, none where there is null or nothing.
+    pub(super) fn texts(&mut self, key: &str) -> Result<Vec<String>> {
+        let Some(value) = self.values.remove(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
+        let wrong = |options: &Self| options.wrong(key, &value, "a list of strings");
+        let listed = value.as_array().ok_or_else(|| wrong(self))?;
+        listed.iter().map(|text| text.as_str().map(str::to_owned)).collect::<Option<_>>().ok_or_else(|| wrong(self))
+    }
+
     /// Finite numbers by their names, none where there is null or nothing.
     pub(super) fn scores(&mut self, key: &str) -> Result<Vec<(String, f64)>> {
         let Some(value) = self.values.remove(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };

@@ -62,7 +62,7 @@ impl Splits {
 impl Bpe {
     fn splits_between(&self, left: char, right: char) -> bool {
         // A side by itself could be taken whole, and has a beginning and an end of its own.
-        let is_plain = !self.ignore_merges && self.prefix.is_empty() && self.suffix.is_empty();
+        let is_plain = !self.ignore_merges && self.prefix.is_empty() && !self.marks_last();
         let is_token = |character| self.token(character, false, false) != NONE;
         is_plain && is_token(left) && is_token(right) && self.splits.are_apart(&self.table, left, right)
     }

@@ -49,16 +49,26 @@ impl TokenTable {
         Ok(Self { texts, ids: ids.to_vec(), listed: ids.len(), longest })
     }
 
-    /// The same table with more texts, whose id is that of a token: they are found and have an index, and are no tokens.
-    pub(super) fn with_others<'a>(&'a self, others: impl Iterator<Item = &'a str>, id: u32) -> Result<Self> {
-        let mut tokens: Vec<&[u8]> = self.texts.texts().iter().map(str::as_bytes).collect();
-        tokens.extend(others.map(str::as_bytes));
+    /// The same table with more texts, whose id is that of the unknown token: they are found and have an index, and are no tokens.
+    pub(super) fn with_unlisted<'a>(
+        self,
+        unk: Option<u32>,
+        unlisted: impl ExactSizeIterator<Item = &'a str>,
+    ) -> Result<Self> {
+        if unlisted.len() == 0 {
+            return Ok(self);
+        }
+        let Some(unk) = unk else {
+            return Err(format("unlisted texts have the id of the unknown token: there is none"));
+        };
+        let others = unlisted.map(|text| -> &str { text });
+        let tokens: Vec<&[u8]> = self.texts.texts().iter().chain(others).map(str::as_bytes).collect();
         // Each has an id of its own while the texts are checked.
         let last = self.ids.last().copied().unwrap_or_default();
         let more = (1..=tokens.len() - self.listed).map(|more| last.saturating_add(more as u32));
         let ids: Vec<u32> = self.ids.iter().copied().chain(more).collect();
         let mut table = Self::new(&tokens, &ids)?;
-        table.ids[self.listed..].fill(id);
+        table.ids[self.listed..].fill(self.id(unk));
         Ok(Self { listed: self.listed, ..table })
     }
 
@@ -129,6 +139,15 @@ impl TokenTable {
         let range = guess.saturating_sub(holes)..(guess + 1).min(ids.len());
         let within = ids.get(range.clone())?;
         within.binary_search(&id).ok().map(|place| (range.start + place) as u32)
+    }
+
+    /// The same, or one of the others: the first of these has the first id above all tokens.
+    pub(super) fn index_in_merges(&self, id: u32) -> Option<u32> {
+        let other = || {
+            let behind = id.checked_sub(self.ids().last()?.checked_add(1)?)? as usize;
+            (behind < self.ids.len() - self.listed).then(|| (self.listed + behind) as u32)
+        };
+        self.index_of_id(id).or_else(other)
     }
 
     /// The tokens in id order.

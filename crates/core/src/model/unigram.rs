@@ -166,16 +166,8 @@ impl Unigram {
             }
         };
         let mut scores = scores.to_vec();
-        let table = if unlisted.is_empty() {
-            table
-        } else {
-            let Some(unk) = unk else {
-                return Err(format("unlisted texts have the id of the unknown token: there is none"));
-            };
-            scores.extend(unlisted.iter().map(|&(_, score)| score));
-            let id = table.id(unk);
-            table.with_others(unlisted.iter().map(|(text, _)| text.as_str()), id)?
-        };
+        scores.extend(unlisted.iter().map(|&(_, score)| score));
+        let table = table.with_unlisted(unk, unlisted.iter().map(|(text, _)| text.as_str()))?;
         let finite = scores.iter().copied().filter(|score| score.is_finite());
         let lowest = finite.fold(f64::INFINITY, f64::min);
         let mut unk_score = stated.unwrap_or(lowest - PENALTY);

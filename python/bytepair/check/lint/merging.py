@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.model.token_spelling import inner_prefix
+from bytepair.model.token_spelling import joined, tokens_of_merges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -59,9 +59,10 @@ def merged(model: BytePair, only: Collection[int] | None = None) -> Merged:
     """
     import numpy as np  # noqa: PLC0415 (only those who lint wait for it)
 
-    size = len(model.tokens)
-    place_of_token = {token: place for place, token in enumerate(model.tokens)}
-    wanted = range(size) if only is None else sorted(only)
+    named = tuple(tokens_of_merges(model).values())
+    size = len(named)
+    place_of_token = {token: place for place, token in enumerate(named)}
+    wanted = range(len(model.tokens)) if only is None else sorted(only)
     if model.merges is None:
         pairs, ranks, products = _ranked_pairs(model, place_of_token, wanted)
     else:
@@ -89,11 +90,11 @@ def merged(model: BytePair, only: Collection[int] | None = None) -> Merged:
 
 def _listed_pairs(model: BytePair, place_of: dict[bytes, int]) -> tuple[list[int], list[int], list[int]]:
     """The pairs of a merge list as numbers, their ranks, and the product of each rank."""
-    size = len(model.tokens)
-    place_of_id = {id: place for place, id in enumerate(model.ids)}
-    cut = len(inner_prefix(model).encode())
+    named, join = tokens_of_merges(model), joined(model)
+    size = len(named)
+    place_of_id = {id: place for place, id in enumerate(named)}
+    products = [place_of[join(named[left], named[right])] for left, right in model.merges or ()]
     merges = [(place_of_id[left], place_of_id[right]) for left, right in model.merges or ()]
-    products = [place_of[model.tokens[left] + model.tokens[right][cut:]] for left, right in merges]
     return [left * size + right for left, right in merges], list(range(len(merges))), products
 
 
@@ -195,7 +196,8 @@ def _bytes_of(place_of: dict[bytes, int]) -> Callable[[bytes], list[int] | None]
 def _symbols_of(place_of: dict[bytes, int], alphabet: Characters) -> Callable[[bytes], list[int] | None]:
     """The symbols that merging begins with: characters, with the continuing prefix and the end-of-word suffix."""
     prefix, suffix = alphabet.continuing_subword_prefix or "", alphabet.end_of_word_suffix or ""
-    if not prefix and not suffix:
+    behind = alphabet.separator or ""
+    if not prefix and not suffix and not behind:
         single = {
             text: place for token, place in place_of.items() if len(token) < 5 and len(text := token.decode()) == 1
         }
@@ -216,6 +218,11 @@ def _symbols_of(place_of: dict[bytes, int], alphabet: Characters) -> Callable[[b
         bare = bare[: -len(suffix)] if ends else bare
         characters = [prefix * (continues or row > 0) + character for row, character in enumerate(bare)]
         characters[-1] += suffix * ends
+        if behind:
+            goes_on = text.endswith(behind) and text != behind
+            bare = text.removesuffix(behind) if goes_on else text
+            characters = [character + behind for character in bare]
+            characters[-1] = bare[-1] + behind * goes_on
         symbols = [place_of.get(character.encode(), _NONE) for character in characters]
         return None if _NONE in symbols else symbols
 

@@ -17,7 +17,7 @@ from bytepair.errors import BytepairError
 from bytepair.model import byte_alphabet
 from bytepair.model.models import BytePair, WordPiece
 from bytepair.model.steps import parse_step
-from bytepair.model.token_spelling import final_suffix, inner_prefix
+from bytepair.model.token_spelling import final_suffix, inner_prefix, separator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,7 +71,9 @@ def findings(subject: Subject, unmade: dict[int, bytes]) -> Iterator[Finding]:
         spelled = _spelled(subject, token)
         # The symbols of the alphabet are needed for merging, whether or not text has them.
         is_symbol = (
-            isinstance(model, BytePair) and spelled is not None and len(spelled.removesuffix(final_suffix(model))) < 2
+            isinstance(model, BytePair)
+            and spelled is not None
+            and len(spelled.removesuffix(final_suffix(model)).removesuffix(separator(model))) < 2
         )
         if spelled is not None and not is_symbol and not looks_reserved(spelled):
             wanted[id] = spelled
@@ -124,7 +126,8 @@ def _spelled(subject: Subject, token: bytes) -> str | None:
 def _not_found(subject: Subject, wanted: dict[int, str]) -> set[int]:
     """The tokens that are in the ids of none of the texts tried."""
     prefix, suffix = inner_prefix(subject.spec.model), final_suffix(subject.spec.model)
-    bare = {id: spelled.removesuffix(suffix) if suffix else spelled for id, spelled in wanted.items()}
+    behind = separator(subject.spec.model)
+    bare = {id: spelled.removesuffix(suffix).removesuffix(behind) for id, spelled in wanted.items()}
     if prefix:
         bare = {id: spelled.removeprefix(prefix) or spelled for id, spelled in bare.items()}
     # A meta symbol is a space in text.

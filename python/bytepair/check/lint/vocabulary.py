@@ -14,7 +14,7 @@ from bytepair.drawing.wording import agree, counted, plural
 from bytepair.model import byte_alphabet
 from bytepair.model.checks import BYTES_IN_TEXT
 from bytepair.model.models import BytePair, Unigram, WordPiece
-from bytepair.model.token_spelling import name_of_byte
+from bytepair.model.token_spelling import name_of_byte, tokens_of_merges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +122,7 @@ def _merges(subject: Subject, dead: list[int]) -> Iterator[Finding]:
     model = subject.spec.model
     if not dead or not isinstance(model, BytePair) or model.merges is None:
         return
-    spelled = dict(zip(model.ids, model.tokens, strict=True))
+    spelled = tokens_of_merges(model)
     shown = []
     for row in islice(dead, 5):
         left, right = (quoted(subject.shown(spelled[id]), 24) for id in model.merges[row])

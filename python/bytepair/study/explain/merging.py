@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair.model.token_spelling import inner_prefix, name_of_byte
+from bytepair.errors import FormatError
+from bytepair.model.token_spelling import joined, name_of_byte
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +76,11 @@ class Merging:
         self._alphabet = model.alphabet
         self._tokens = dict(zip(model.ids, model.tokens, strict=True))
         self._ids = {token: id for id, token in self._tokens.items()}
+        if model.alphabet is not None and model.alphabet.unlisted:
+            what = "not supported: explaining a model whose merges make texts that are no tokens"
+            raise FormatError(what, remedy="encode with it instead")
         self._takes_whole = model.merges is None or model.ignore_merges
-        # A token inside a word begins with this prefix, and loses it when it is merged into the token before.
-        self._prefix = len(inner_prefix(model).encode())
+        self._join = joined(model)
         self._pairs: dict[tuple[int, int], tuple[int, int]] | None = None
         if model.merges is not None:
             # A pair listed twice has its later rank, as in tokenizers.
@@ -93,7 +96,7 @@ class Merging:
 
     def joined(self, left: int, right: int) -> int:
         """The id that a listed pair becomes, at whatever rank."""
-        return self._ids[self._tokens[left] + self._tokens[right][self._prefix :]]
+        return self._ids[self._join(self._tokens[left], self._tokens[right])]
 
     def whole(self, piece: str) -> int | None:
         """The id of a piece that is taken whole, before any merge is tried."""
@@ -177,6 +180,12 @@ class Merging:
             yield self._bytes(token)
             return
         text = token.decode()
+        behind = self._alphabet.separator
+        if behind:
+            if text.endswith(behind):
+                yield self._characters(self._alphabet, text.removesuffix(behind), ends=False)
+            yield self._characters(self._alphabet, text)
+            return
         prefix = self._alphabet.continuing_subword_prefix or ""
         suffix = self._alphabet.end_of_word_suffix or ""
         # In the middle of a word, at its end, and at its beginning.
@@ -231,10 +240,10 @@ class Merging:
 
     def _each(self, how: Characters, text: str, *, inner: bool, ends: bool) -> Iterator[int | list[int]]:
         """For each character its token, else its bytes, else nothing."""
-        prefix, suffix = how.continuing_subword_prefix or "", how.end_of_word_suffix or ""
+        prefix, suffix, behind = how.continuing_subword_prefix or "", how.end_of_word_suffix or "", how.separator or ""
         for place, character in enumerate(text):
             before = prefix if inner or place else ""
-            spelled = before + character + (suffix if ends and place == len(text) - 1 else "")
+            spelled = before + character + (suffix if ends and place == len(text) - 1 else behind)
             id = self._ids.get(spelled.encode())
             yield id if id is not None else self._fallen(spelled) if how.byte_fallback else []
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bytepair.model.byte_alphabet import to_bytes
 from bytepair.model.models import BytePair, Unigram
-from bytepair.model.token_spelling import falls_back, final_suffix, inner_prefix, named_byte
+from bytepair.model.token_spelling import falls_back, named_byte, without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,14 +110,14 @@ def texts_of(tokens: Iterable[bytes], spec: TokenizerSpec) -> list[bytes]:
         return list(tokens)
     model = spec.model
     has_bytes = falls_back(model)
-    prefix, suffix = inner_prefix(model).encode(), final_suffix(model).encode()
+    bare = without_marks(model)
     in_bytes = any('"ByteLevel"' in step for step in (*spec.normalizers, *spec.pre_tokenizers))
     space = "▁".encode() if isinstance(model, (BytePair, Unigram)) else b" "
 
     def text(token: bytes) -> bytes:
         if has_bytes and (byte := named_byte(token)):
             return byte
-        token = token.removeprefix(prefix).removesuffix(suffix)
+        token = bare(token)
         if in_bytes and (spelled := to_bytes(token.decode())) is not None:
             return spelled
         return token.replace(space, b" ")
