@@ -213,7 +213,7 @@ def _with_separator(spec: bp.TokenizerSpec) -> bp.TokenizerSpec:
 
     rows = {id: spelled(token, id) for id, token in zip(model.ids, model.tokens, strict=True)}
     merged = {id for pair in model.merges or () for id in pair}
-    # What ends with the separator by itself is a token twice.
+    # A token that ends with the separator by itself would be there twice.
     if len(set(rows.values())) < len(rows):
         raise bp.FormatError("two tokens are spelled alike")
     gone = [id for id in rows if id not in stay and chance.random() < 0.2]
@@ -233,7 +233,7 @@ _CHANGED: dict[str, Callable[[bp.TokenizerSpec], bp.TokenizerSpec]] = {
     "Unigram from the end with fallback": _from_end,
     "characters with a separator": _with_separator,
 }
-"""What `tokenizer.json` cannot hold of a model."""
+"""Models that `tokenizer.json` cannot hold, made of others."""
 
 
 class Made(NamedTuple):

@@ -65,7 +65,7 @@ def separator(model: Model) -> str:
 
 
 def without_marks(model: Model) -> Callable[[bytes], bytes]:
-    """What removes from a token all that marks where in a word it stands.
+    """A function that removes from a token all that marks where in a word it stands.
 
     Example:
         >>> from bytepair.model.models import Characters
@@ -89,7 +89,7 @@ def tokens_of_merges(model: BytePair) -> dict[int, bytes]:
 
 
 def joined(model: BytePair) -> Callable[[bytes, bytes], bytes]:
-    """What makes one token of two that a list merges: the right one loses the prefix, the left one the separator.
+    """A function that makes one token of two that merge: the right one loses the prefix, the left one the separator.
 
     Example:
         >>> from bytepair.model.models import Characters

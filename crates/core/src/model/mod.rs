@@ -100,6 +100,9 @@ impl WordModel {
     /// Options, which are `tokenizers`' own, by type; what may be null may be left out:
     /// - `BPE`: `unk_token`, `continuing_subword_prefix`, `end_of_word_suffix` (strings or null), `fuse_unk`,
     ///   `byte_fallback`, `ignore_merges` (flags).
+    ///   Beyond `tokenizers`, `separator` (a string or null: behind all tokens but the last of a piece), and `unlisted`
+    ///   (strings: what merges make that is no token, and becomes the unknown one). The ids of these in `pairs` follow those
+    ///   of the tokens.
     /// - `WordPiece`: `unk_token`, `continuing_subword_prefix` (strings or null), `max_input_chars_per_word` (100).
     /// - `Unigram`: `unk_id` (a number or null), `byte_fallback`, `unk_score` (a number, which makes it a model of
     ///   `sentencepiece`, or null), `unlisted` (scores by texts: what text becomes like a token, with the unknown id).

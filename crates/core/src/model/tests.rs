@@ -82,109 +82,6 @@ struct SlowCharacters<'a> {
     ignore_merges: bool,
 }
 
-/// As subword-nmt has it: symbols are told apart by whether they end the word, and are spelled and looked up at the end.
-fn slow_separated(
-    ids: &HashMap<String, u32>,
-    merges: &[(String, String, bool)],
-    separator: &str,
-    unk: Option<u32>,
-    piece: &str,
-) -> Triples {
-    let spelled = |text: &str, ends: bool| if ends { text.to_owned() } else { format!("{text}{separator}") };
-    let ends = piece.len();
-    let mut symbols: Vec<(usize, usize)> =
-        piece.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect();
-    let is_symbol = |&(start, end): &(usize, usize)| {
-        let text = spelled(&piece[start..end], end == ends);
-        ids.contains_key(&text)
-            || merges.iter().any(|(left, right, last)| {
-                text == spelled(left, false)
-                    || text == spelled(right, *last)
-                    || text == spelled(&format!("{left}{right}"), *last)
-            })
-    };
-    // Without an unknown token a character vanishes, as in `tokenizers`.
-    symbols.retain(|symbol| unk.is_some() || is_symbol(symbol));
-    loop {
-        let rank = |pair: &[(usize, usize)]| {
-            let (left, right) = (&piece[pair[0].0..pair[0].1], &piece[pair[1].0..pair[1].1]);
-            if !is_symbol(&pair[0]) || !is_symbol(&pair[1]) {
-                return None;
-            }
-            merges.iter().position(|(l, r, last)| (l == left) && (r == right) && *last == (pair[1].1 == ends))
-        };
-        let Some((_, at)) = symbols.windows(2).enumerate().filter_map(|(at, pair)| Some((rank(pair)?, at))).min()
-        else {
-            break;
-        };
-        symbols[at].1 = symbols.remove(at + 1).1;
-    }
-    let id = |&(start, end): &(usize, usize)| {
-        let id = ids.get(&spelled(&piece[start..end], end == ends)).copied().or(unk);
-        id.map(|id| (id, start, end))
-    };
-    symbols.iter().filter_map(id).collect()
-}
-
-#[test]
-fn a_separator_stands_behind_all_tokens_but_the_last() {
-    let random = &mut Random::new(0x5e9a);
-    let separator = "@@";
-    let mut unknown = 0;
-    for round in 0..2000 {
-        let known = 1 + below(random, LETTERS.len() - 1);
-        let spelled = |text: &str, ends: bool| if ends { text.to_owned() } else { format!("{text}{separator}") };
-        // Merges of what is there already; the last flag says whether the word ends there.
-        let mut made: Vec<String> = LETTERS[..known].iter().map(ToString::to_string).collect();
-        let mut merges: Vec<(String, String, bool)> = Vec::new();
-        for _ in 0..below(random, 30) {
-            let (left, right) = (&made[below(random, made.len())], &made[below(random, made.len())]);
-            let merge = (left.clone(), right.clone(), below(random, 3) == 0);
-            if left.len() + right.len() < 30 && !merges.contains(&merge) {
-                made.push(format!("{left}{right}"));
-                merges.push(merge);
-            }
-        }
-        let mut all: Vec<String> =
-            LETTERS[..known].iter().flat_map(|text| [spelled(text, false), spelled(text, true)]).collect();
-        for (left, right, last) in &merges {
-            all.extend([spelled(left, false), spelled(right, *last), spelled(&format!("{left}{right}"), *last)]);
-        }
-        all.sort();
-        all.dedup();
-        let (unlisted, mut tokens): (Vec<String>, Vec<String>) = all.into_iter().partition(|_| below(random, 5) == 0);
-        tokens.push("<unk>".to_owned());
-        let case = Case::new(tokens, random);
-        let last = case.ids.last().copied().unwrap();
-        let named: HashMap<String, u32> = case
-            .id_of
-            .iter()
-            .map(|(text, &id)| (text.clone(), id))
-            .chain(unlisted.iter().cloned().zip(last + 1..))
-            .collect();
-        let pairs: Vec<(u32, u32)> = merges
-            .iter()
-            .map(|(left, right, last)| (named[&spelled(left, false)], named[&spelled(right, *last)]))
-            .collect();
-        let options =
-            serde_json::json!({"type": "BPE", "unk_token": "<unk>", "separator": separator, "unlisted": unlisted});
-        let model = case.model(&options.to_string(), Some(&pairs), None).unwrap();
-        assert_eq!((model.len(), model.ids()), (case.ids.len(), case.ids.as_slice()));
-        let (mut scratch, mut out) = (Scratch::default(), Vec::new());
-        for _ in 0..12 {
-            let longest = [4, 20, 60][below(random, 3)];
-            let piece = word(random, known + 1, longest);
-            out.clear();
-            model.encode(&piece, &mut scratch, &mut out).unwrap();
-            let unk = case.id_of["<unk>"];
-            let expected = slow_separated(&case.id_of, &merges, separator, Some(unk), &piece);
-            assert_eq!(triples(&out), expected, "round {round} {merges:?} {unlisted:?} {piece:?}");
-            unknown += expected.iter().filter(|token| token.0 == unk).count();
-        }
-    }
-    assert!(unknown > 1000, "{unknown}");
-}
-
 impl SlowCharacters<'_> {
     fn encode(&self, piece: &str) -> Triples {
         if self.ignore_merges
@@ -239,6 +136,92 @@ impl SlowCharacters<'_> {
         };
         symbols.iter().map(place).collect()
     }
+}
+
+/// As subword-nmt has it: symbols are told apart by whether they end the word, and are spelled and looked up at the end.
+fn slow_separated(
+    ids: &HashMap<String, u32>,
+    merges: &[(String, String, bool)],
+    separator: &str,
+    unk: u32,
+    piece: &str,
+) -> Triples {
+    let spelled = |text: &str, ends: bool| if ends { text.to_owned() } else { format!("{text}{separator}") };
+    let ends = piece.len();
+    let mut symbols: Vec<(usize, usize)> =
+        piece.char_indices().map(|(at, character)| (at, at + character.len_utf8())).collect();
+    loop {
+        let rank = |pair: &[(usize, usize)]| {
+            let (left, right) = (&piece[pair[0].0..pair[0].1], &piece[pair[1].0..pair[1].1]);
+            merges.iter().position(|(l, r, last)| l == left && r == right && *last == (pair[1].1 == ends))
+        };
+        let Some((_, at)) = symbols.windows(2).enumerate().filter_map(|(at, pair)| Some((rank(pair)?, at))).min()
+        else {
+            break;
+        };
+        symbols[at].1 = symbols.remove(at + 1).1;
+    }
+    let id = |text: String| ids.get(&text).copied().unwrap_or(unk);
+    symbols.iter().map(|&(start, end)| (id(spelled(&piece[start..end], end == ends)), start, end)).collect()
+}
+
+#[test]
+fn a_separator_stands_behind_all_tokens_but_the_last() {
+    let random = &mut Random::new(0x5e9a);
+    let separator = "@@";
+    let mut unknown = 0;
+    for round in 0..2000 {
+        let known = 1 + below(random, LETTERS.len() - 1);
+        let spelled = |text: &str, ends: bool| if ends { text.to_owned() } else { format!("{text}{separator}") };
+        // Merges of what is there already; the last flag says whether the word ends there.
+        let mut made: Vec<String> = LETTERS[..known].iter().map(ToString::to_string).collect();
+        let mut merges: Vec<(String, String, bool)> = Vec::new();
+        for _ in 0..below(random, 30) {
+            let (left, right) = (&made[below(random, made.len())], &made[below(random, made.len())]);
+            let merge = (left.clone(), right.clone(), below(random, 3) == 0);
+            if left.len() + right.len() < 30 && !merges.contains(&merge) {
+                made.push(format!("{left}{right}"));
+                merges.push(merge);
+            }
+        }
+        let mut all: Vec<String> =
+            LETTERS[..known].iter().flat_map(|text| [spelled(text, false), spelled(text, true)]).collect();
+        for (left, right, last) in &merges {
+            all.extend([spelled(left, false), spelled(right, *last), spelled(&format!("{left}{right}"), *last)]);
+        }
+        all.sort();
+        all.dedup();
+        let (unlisted, mut tokens): (Vec<String>, Vec<String>) = all.into_iter().partition(|_| below(random, 5) == 0);
+        tokens.push("<unk>".to_owned());
+        let case = Case::new(tokens, random);
+        let last = case.ids.last().copied().unwrap();
+        let named: HashMap<String, u32> = case
+            .id_of
+            .iter()
+            .map(|(text, &id)| (text.clone(), id))
+            .chain(unlisted.iter().cloned().zip(last + 1..))
+            .collect();
+        let pairs: Vec<(u32, u32)> = merges
+            .iter()
+            .map(|(left, right, last)| (named[&spelled(left, false)], named[&spelled(right, *last)]))
+            .collect();
+        let options =
+            serde_json::json!({"type": "BPE", "unk_token": "<unk>", "separator": separator, "unlisted": unlisted});
+        let model = case.model(&options.to_string(), Some(&pairs), None).unwrap();
+        assert_eq!((model.len(), model.ids()), (case.ids.len(), case.ids.as_slice()));
+        let (mut scratch, mut out) = (Scratch::default(), Vec::new());
+        for _ in 0..12 {
+            let longest = [4, 20, 60][below(random, 3)];
+            let piece = word(random, known + 1, longest);
+            out.clear();
+            model.encode(&piece, &mut scratch, &mut out).unwrap();
+            let unk = case.id_of["<unk>"];
+            let expected = slow_separated(&case.id_of, &merges, separator, unk, &piece);
+            assert_eq!(triples(&out), expected, "round {round} {merges:?} {unlisted:?} {piece:?}");
+            unknown += expected.iter().filter(|token| token.0 == unk).count();
+        }
+    }
+    assert!(unknown > 1000, "{unknown}");
 }
 
 #[test]

@@ -308,10 +308,7 @@ impl Unigram {
         let (bytes, mut checks) = (piece.as_bytes(), Checks::default());
         let Buffers { rests, steps, choices, states, .. } = buffers;
         let long = self.long_from(bytes, states)?;
-        rests.clear();
-        rests.room(bytes.len() + 1)?;
-        rests.resize(bytes.len() + 1, f64::NEG_INFINITY);
-        rests[bytes.len()] = 0.0;
+        begin_at_end(rests, bytes.len())?;
         for (start, _) in piece.char_indices().rev() {
             checks.check()?;
             self.choices(bytes, start, long, alpha, rests, choices);
@@ -350,10 +347,7 @@ impl Unigram {
         let (bytes, mut checks) = (piece.as_bytes(), Checks::default());
         let Buffers { rests, steps, choices, states, .. } = buffers;
         let long = self.long_from(bytes, states)?;
-        rests.clear();
-        rests.room(bytes.len() + 1)?;
-        rests.resize(bytes.len() + 1, f64::NEG_INFINITY);
-        rests[bytes.len()] = 0.0;
+        begin_at_end(rests, bytes.len())?;
         steps.clear();
         steps.room(bytes.len())?;
         for (start, _) in piece.char_indices().rev() {
@@ -512,6 +506,15 @@ impl Unigram {
         }
         Ok(())
     }
+}
+
+/// The sums from each place of a piece on, of which only that of its end is known.
+fn begin_at_end(rests: &mut Vec<f64>, length: usize) -> Result<()> {
+    rests.clear();
+    rests.room(length + 1)?;
+    rests.resize(length, f64::NEG_INFINITY);
+    rests.push(0.0);
+    Ok(())
 }
 
 /// The error of a piece that has no way to its end, given the sums from each place on.

@@ -81,7 +81,7 @@ def _unknown_tokens(subject: Subject, settings: configs.Settings, file: str) -> 
 
 def _flags(subject: Subject, table: dict[str, Any], file: str) -> Iterator[Finding]:
     decoder = table.get("added_tokens_decoder")
-    # Of a tokenizer in a folder some flags are those of the settings already.
+    # The tokenizer of a folder has some flags of the settings already.
     own = {row["id"]: row for row in (subject.table or {}).get("added_tokens", ())}
     own = own or {token.id: token._asdict() for token in subject.spec.added_tokens}
     differ = []
