@@ -103,3 +103,10 @@ def test_tweets_are_not_changed_first(tmp_path: Path) -> None:
         bp.load(place)
     (place / "tokenizer_config.json").write_text(json.dumps({"normalization": False}))
     assert bp.load(place).encode("low") == [4]
+
+
+def test_a_folder_names_the_class_of_its_vocabulary(tmp_path: Path) -> None:
+    place = folder(tmp_path)
+    (place / "config.json").unlink()
+    with pytest.raises(bp.FormatError, match="BertweetTokenizer or PhobertTokenizer"):
+        bp.load(place)

@@ -66,7 +66,7 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
     require_memory(_BYTES_TO_LOAD + _BYTES_OF_A_BYTE * len(data))
     manifest.verify(path, data)
     if data.startswith(_GZIP):
-        from bytepair.formats import clip  # noqa: PLC0415
+        from bytepair.formats import clip  # noqa: PLC0415 (few files need it)
 
         data = clip.unpacked(data) or data
     foreign.check(path, data)

@@ -6,6 +6,8 @@ tensors. The kinds are ``gpt2`` (BPE of bytes, with a split pattern by name), ``
 ``plamo2`` (Unigram) and ``rwkv`` (the longest token first). A normalizer that the published tokenizer has, such as
 Qwen's NFC, is not in the file, and llama.cpp does without.
 
+Long because each kind of model is read from the same table of metadata.
+
 Source: ``docs/gguf.md`` of ggml; ``src/llama-vocab.cpp`` of llama.cpp.
 """
 

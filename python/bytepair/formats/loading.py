@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import files
 from bytepair.errors import BytepairError, FormatError
-from bytepair.formats import encodings, foreign, manifest, merges_beside, native, tiktoken
+from bytepair.formats import FILES, encodings, foreign, manifest, merges_beside, native, tiktoken
 from bytepair.formats.detection import Detected, detect
 from bytepair.model.checks import BYTES_IN_TEXT, BYTES_OF_ASCII
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -282,6 +282,10 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         vocabulary = files.read(beside) if beside != path and beside.is_file() else None
         if vocabulary is not None:
             manifest.verify(beside, vocabulary)
+        elif (other := path.with_name(FILES["vocab.txt"][0])).is_file() and not vocab_txt.looks_like(files.read(other)):
+            names = " or ".join(f"{known}Tokenizer" for known in sorted(separated.LISTED))
+            what = "the tokens of vocab.txt beside the codes are numbered by a class that the folder does not name"
+            raise FormatError(what, remedy=f"name it in tokenizer_config.json: {names}")
         return codes.read(content, vocabulary)
     modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece}
     modules |= {"rwkv": rwkv, "clip": clip}

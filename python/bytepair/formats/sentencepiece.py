@@ -8,6 +8,8 @@ score by their length, whatever the file says. Decoding differs where no step of
 that are not UTF-8 are U+FFFD for a whole run of byte tokens; and of several spaces in front, or one that comes from a
 byte, one is dropped.
 
+Long because a file is read and written, of three kinds of models, by the same tables of its fields.
+
 Source: ``sentencepiece_model.proto``, ``model_interface.cc``, ``bpe_model.cc``, ``unigram_model.cc``.
 """
 

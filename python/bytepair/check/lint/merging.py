@@ -194,7 +194,7 @@ def _bytes_of(place_of: dict[bytes, int]) -> Callable[[bytes], list[int] | None]
 
 
 def _symbols_of(place_of: dict[bytes, int], alphabet: Characters) -> Callable[[bytes], list[int] | None]:
-    """The symbols that merging begins with: characters, with the continuing prefix and the end-of-word suffix."""
+    """The symbols that merging begins with: characters, with the prefix, suffix or separator of their place."""
     prefix, suffix = alphabet.continuing_subword_prefix or "", alphabet.end_of_word_suffix or ""
     behind = alphabet.separator or ""
     if not prefix and not suffix and not behind:

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from bytepair.tokenizer import Tokenizer
 
 _UNKNOWN_COSTS = 10.0
-_UNKNOWN_FROM_END = -1000.0
-_PARTS = 10_000
 """The score of an unknown character is the worst token's minus this."""
+_UNKNOWN_FROM_END = -1000.0
+"""The score of one in a model that goes from the end."""
+_PARTS = 10_000
+"""The parts of a score that are counted there."""
 
 
 class Explainer(Protocol):
