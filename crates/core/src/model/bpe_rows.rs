@@ -13,6 +13,7 @@
 //!   behind one begins anew. Unknown tokens that are fused add none.
 //! - Characters that vanish have no row; what stands beside them merges.
 
+use super::affixes::bare;
 use super::bpe::Buffers;
 use super::growth::Growth;
 use super::list::Symbol;
@@ -131,8 +132,7 @@ impl Bpe {
             let text = self.table.text(token);
             let prefix = if first { "" } else { self.prefix.as_str() };
             let suffix = if last { self.suffix.as_str() } else { "" };
-            let bare = text.strip_prefix(prefix).and_then(|text| text.strip_suffix(suffix));
-            let mut characters = bare.unwrap_or_default().chars().peekable();
+            let mut characters = bare(text, prefix, suffix).unwrap_or_default().chars().peekable();
             while let Some(character) = characters.next() {
                 let last = last && characters.peek().is_none();
                 let token = self.token(character, !first, last);

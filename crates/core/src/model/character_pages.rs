@@ -1,5 +1,6 @@
 //! Characters -> tokens, by pages of 256 characters.
 
+use super::affixes::bare;
 use super::token_table::{NONE, TokenTable};
 
 /// Characters in one page.
@@ -22,8 +23,7 @@ impl CharacterPages {
         // Most tokens are longer, and comparing them takes longer than asking.
         let longest = prefix.len() + 4 + suffix.len();
         for (index, token) in (0..).zip(table.texts()).filter(|(_, token)| token.len() <= longest) {
-            let bare = token.strip_prefix(prefix).and_then(|token| token.strip_suffix(suffix));
-            let mut characters = bare.unwrap_or_default().chars();
+            let mut characters = bare(token, prefix, suffix).unwrap_or_default().chars();
             if let (Some(character), None) = (characters.next(), characters.next()) {
                 alphabet.insert(character, index);
             }

@@ -1,5 +1,6 @@
 //! The merge of each pair of tokens: a hash table of one word an entry.
 
+use super::affixes::bare;
 use super::token_table::{MOST_TOKENS, NONE, TokenTable, format};
 use crate::error::Result;
 use crate::prefetch::prefetch;
@@ -66,7 +67,7 @@ impl Pairs {
             }
             for (rank, &(left, right)) in (chunk * TOGETHER..).zip(parts) {
                 let (before, after) = (table.text(left), table.text(right));
-                let begins = before.strip_suffix(separator).filter(|before| !before.is_empty());
+                let begins = bare(before, "", separator).filter(|before| !before.is_empty());
                 let goes_on = after.get(prefix..).filter(|after| !after.is_empty());
                 let Some((before, after)) = begins.zip(goes_on) else {
                     let what = format!("merge {rank} of {before:?} and {after:?} adds nothing to a token");

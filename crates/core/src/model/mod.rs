@@ -3,6 +3,7 @@
 //! Byte-level BPE is [`crate::vocab`] and [`crate::merge`]. A model here takes one piece, after normalizing and
 //! splitting, and returns the tokens of `tokenizers`, with the same offsets.
 
+mod affixes;
 mod automaton;
 mod bpe;
 mod bpe_rows;
