@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from mmap import mmap
 
+    from typing_extensions import Buffer
+
 _PART = 1 << 20
 
 TEMPORARY = ".bytepair-"
@@ -49,6 +51,18 @@ def at_most(size: int | None) -> Iterator[None]:
     finally:
         if token is not None:
             _most_bytes.reset(token)
+
+
+def sha256(data: Buffer) -> bytes:
+    """The SHA-256 of bytes.
+
+    Example:
+        >>> sha256(b"low").hex()[:16]
+        '6c1ff09db3a73dc4'
+    """
+    import hashlib  # noqa: PLC0415 (with OpenSSL: most loads need no hash)
+
+    return hashlib.sha256(data).digest()
 
 
 def read(path: Path) -> bytes:

@@ -15,7 +15,7 @@ from bytepair.drawing.display import draw
 from bytepair.errors import BytepairError, InvalidIdError
 from bytepair.model.compiled import CompiledTokenizer
 
-# `formats` is imported by the calls that read or write files: with pathlib and hashlib it is a third of the time of
+# `formats` is imported by the calls that read or write files: with pathlib it is a third of the time of
 # `import bytepair`.
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from bytepair._core import Pieces, read_pieces, read_spelled
 from bytepair.errors import FormatError
-from bytepair.formats import hf_models, protobuf, sentencepiece
+from bytepair.formats import hf_spelled, protobuf, sentencepiece
 from bytepair.model.models import Characters
 
 
@@ -101,7 +101,7 @@ def test_a_vocabulary_in_characters_is_read_as_the_slow_reader_does() -> None:
         fast = read_spelled(vocab, merges, list(special), alphabet.unk_token, prefix, suffix)
         if fast is None:
             with pytest.raises(FormatError):
-                hf_models._read_carefully(vocab, merges, special, alphabet)
+                hf_spelled._read_carefully(vocab, merges, special, alphabet)
             continue
-        slow = hf_models._read_carefully(vocab, merges, special, alphabet)
+        slow = hf_spelled._read_carefully(vocab, merges, special, alphabet)
         assert (fast.tokens(), fast.ids(), fast.merges()) == (slow.tokens(), slow.ids(), slow.merges())

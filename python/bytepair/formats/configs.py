@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
 from bytepair.errors import FormatError, TokenizerWarning
@@ -43,6 +42,12 @@ _HOLDS_TEMPLATE = ("tokenizer.json", "native", "vocab.txt")
 _PUTS_SPACES = frozenset(
     ["Bart", "Blenderbot", "CodeGen", "Deberta", "GPT2", "LED", "Longformer", "Luke", "Mvp", "Roberta"]
 )
+# The settings that are plain data.
+_KINDS: dict[str, type] = {
+    **dict.fromkeys(("add_bos_token", "add_eos_token", "add_prefix_space", "clean_up_tokenization_spaces"), bool),
+    **dict.fromkeys(("padding_side", "truncation_side", "tokenizer_class"), str),
+    "model_max_length": int,
+}
 # A larger length means that there is no limit.
 _NO_LIMIT = 1 << 62
 
@@ -51,8 +56,7 @@ class TokenWithoutIdWarning(TokenizerWarning):
     """The settings name a special token that has no id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of a folder; None if it does not specify one.
 
     Attributes:
@@ -132,10 +136,7 @@ def read(folder: Path) -> Settings:
     if not isinstance(more, list):
         raise _wrong("additional_special_tokens", more)
     found["additional_special_tokens"] = tuple(token_content({"token": token}, "token") or "" for token in more)
-    kinds = {"bool | None": bool, "str | None": str, "int | None": int}
-    for field in fields(Settings):
-        if field.name not in found and field.name != "chat_template":
-            found[field.name] = _plain(config, field.name, kinds[str(field.type)])
+    found |= {name: _plain(config, name, kind) for name, kind in _KINDS.items()}
     if found["model_max_length"] is not None and found["model_max_length"] >= _NO_LIMIT:
         found["model_max_length"] = None
     return Settings(**found, chat_template=_templates(folder, config))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
@@ -21,10 +22,11 @@ from bytepair.formats import (
     vocabulary_beside,
 )
 
-# Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
+# Formats are imported where they are needed: a rank file needs no JSON, bytes in a tokenizer.json no dataclasses.
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import ModuleType
 
 
 _GZIP = b"\x1f\x8b"
@@ -35,6 +37,17 @@ _MAPPED = (_GGUF,) if os.name == "nt" else (_GGUF, native.WITH_TABLES)
 
 _BYTES_TO_LOAD, _BYTES_OF_A_BYTE = 24 << 20, 6
 """The most memory that a tokenizer takes while it is made of a file: of modules, and for each byte of the file."""
+
+
+_MODULES = {
+    "tokenizer.json": "hf_json",
+    "tekken.json": "tekken",
+    "sentencepiece": "sentencepiece",
+    "rwkv": "rwkv",
+    "codes": "codes",
+    "vocab.txt": "vocab_txt",
+    "clip": "clip",
+}
 
 
 class Detected(NamedTuple):
@@ -79,14 +92,16 @@ def detect(path: Path, *, in_core: bool = False, exact_scores: bool = False) -> 
         return _detect_json(path, data, in_core=in_core, exact_scores=exact_scores)
     if tiktoken.looks_like(data):
         return Detected(path, "tiktoken", data)
-    from bytepair.formats import clip, codes, rwkv, sentencepiece, vocab_txt  # noqa: PLC0415
-
     # A line of RWKV has the form of one of fastBPE.
-    known = {"sentencepiece": sentencepiece, "clip": clip, "rwkv": rwkv, "codes": codes, "vocab.txt": vocab_txt}
-    for name, module in known.items():
-        if module.looks_like(data):
+    for name in ("sentencepiece", "rwkv", "codes", "vocab.txt", "clip"):
+        if module_of(name).looks_like(data):
             return Detected(path, name, data)
     raise _unknown(path)
+
+
+def module_of(name: str) -> ModuleType:
+    """The module that reads files of a format, and knows one by its content; most loads need a single one."""
+    return import_module(f"bytepair.formats.{_MODULES[name]}")
 
 
 def _mapped(path: Path) -> Detected | None:
@@ -100,12 +115,11 @@ def _mapped(path: Path) -> Detected | None:
 
 
 def _detect_json(path: Path, data: bytes, *, in_core: bool, exact_scores: bool) -> Detected:
-    from bytepair.formats import hf_json, tekken  # noqa: PLC0415
     from bytepair.formats.json_files import parse_tokenizer_json  # noqa: PLC0415
 
     table = parse_tokenizer_json(path, data, in_core=in_core, exact_scores=exact_scores)
-    for name, module in {"tokenizer.json": hf_json, "tekken.json": tekken}.items():
-        if module.looks_like(table):
+    for name in ("tokenizer.json", "tekken.json"):
+        if module_of(name).looks_like(table):
             return Detected(path, name, table)
     # JSON with more than tokens and ids is a vocabulary only if a list of merges is beside it.
     if merges_beside(path).is_file() or all(type(id) is int for id in table.values()):

@@ -6,8 +6,9 @@ Sizes, hashes and special tokens are those of ``tiktoken_ext/openai_public.py``;
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, NamedTuple
+
+from bytepair import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,7 +146,7 @@ def recognise(data: bytes) -> PublishedEncoding | None:
         >>> recognise(b"YQ== 0\n") is None
         True
     """
-    sha256 = hashlib.sha256(data).hexdigest()
+    sha256 = files.sha256(data).hex()
     return next((known for known in ENCODINGS.values() if known.sha256 == sha256), None)
 
 
@@ -160,5 +161,5 @@ def split_of_ranks(data: bytes) -> str | None:
     """
     from bytepair.formats.gguf_patterns import PATTERNS  # noqa: PLC0415 (few files need it)
 
-    name = _RANKS_OF_MODELS.get(hashlib.sha256(data).hexdigest())
+    name = _RANKS_OF_MODELS.get(files.sha256(data).hex())
     return PATTERNS[name][0] if name else None

@@ -5,7 +5,6 @@ Besides `sources/opening.py`, which reads URLs, only this module and `hub` use t
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from pathlib import Path
@@ -81,7 +80,7 @@ def _kept_by_tiktoken(encoding: PublishedEncoding) -> bytes | None:
         data = path.read_bytes() if path is not None and path.is_file() else b""
     except OSError:
         return None
-    return data if hashlib.sha256(data).hexdigest() == encoding.sha256 else None
+    return data if files.sha256(data).hex() == encoding.sha256 else None
 
 
 def _address(encoding: PublishedEncoding) -> str:
@@ -104,6 +103,8 @@ def tiktoken_cache() -> Path | None:
 
 def tiktoken_cached(url: str) -> Path | None:
     """The path of a URL's file in tiktoken's cache; None if the cache is disabled."""
+    import hashlib  # noqa: PLC0415 (as in `files.sha256`)
+
     folder = tiktoken_cache()
     # SHA-1 only makes a name; the content is checked by SHA-256.
     return folder and folder / hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest()
@@ -151,7 +152,7 @@ def fetch(url: str) -> bytes:
 
 
 def _check(data: bytes, encoding: PublishedEncoding, source: str) -> None:
-    found = hashlib.sha256(data).hexdigest()
+    found = files.sha256(data).hex()
     if found != encoding.sha256:
         raise IntegrityError(
             f"the file is not the published {encoding.file}: SHA-256 {found[:16]}..., not {encoding.sha256[:16]}...",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._core import Pieces, read_strings
 from bytepair.errors import FormatError, TokenizerWarning
-from bytepair.formats import configs, gguf_rules, hf_json, hf_models, rwkv, sentencepiece, vocab_txt
+from bytepair.formats import configs, gguf_rules, hf_json, hf_spelled, rwkv, sentencepiece, vocab_txt
 from bytepair.formats.gguf_patterns import IGNORE_MERGES, PATTERNS, SPELLED
 from bytepair.formats.protobuf import damaged
 from bytepair.formats.sentencepiece import BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED
@@ -282,7 +282,7 @@ def _read_spelled(table: dict[str, Any]) -> TokenizerSpec:
         "byte_fallback": True,
     }
     return TokenizerSpec(
-        hf_models.read(model, {token.content for token in added if token.special}),
+        hf_spelled.read(model, {token.content for token in added if token.special}),
         added_tokens=added,
         normalizers=(sentencepiece.REPLACE,),
         decoders=sentencepiece.decoder_steps(strip=False, unknown=None),
@@ -301,7 +301,7 @@ def _read_words(table: dict[str, Any]) -> TokenizerSpec:
         unknown = {"Regex": f"{_outside(token for token in vocab if len(token) == 1)}+"}
         steps.append(spell_step({"type": "Split", "pattern": unknown, "behavior": "Removed", "invert": False}))
     return TokenizerSpec(
-        hf_models.read(model, {token.content for token in added if token.special}),
+        hf_spelled.read(model, {token.content for token in added if token.special}),
         added_tokens=added,
         normalizers=_LOWERCASE if _flag(table, "normalizer.lowercase", default=False) else (),
         pre_tokenizers=tuple(steps),

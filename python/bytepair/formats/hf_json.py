@@ -71,9 +71,11 @@ def read(table: Json, *, special_apart: bool = True) -> TokenizerSpec:
         columns = _read_bpe(model, {token.content: token.id for token in added})
         packed = PackedModel(columns, ignore_merges=model.get("ignore_merges", False))
         return TokenizerSpec(packed, **stages, **pieces._asdict())
+    from bytepair.formats import hf_spelled  # noqa: PLC0415 (models of bytes are read without its dataclasses)
+
     special = {token.content for token in added if special_apart and token.special and not token.single_word}
     return TokenizerSpec(
-        hf_models.read(model, special),
+        hf_spelled.read(model, special),
         **stages,
         pre_tokenizers=hf_stages.read_steps("pre_tokenizer", table.get("pre_tokenizer")),
         decoders=hf_stages.read_steps("decoder", table.get("decoder")),
@@ -289,7 +291,9 @@ def write(spec: TokenizerSpec) -> bytes:
             )
         table["pre_tokenizer"] = hf_stages.write_steps("pre_tokenizer", spec.pre_tokenizers)
         table["decoder"] = hf_stages.write_steps("decoder", spec.decoders)
-        table["model"] = hf_models.write(spec.model, spec.added_tokens)
+        from bytepair.formats import hf_spelled  # noqa: PLC0415 (as in `read`)
+
+        table["model"] = hf_spelled.write(spec.model, spec.added_tokens)
     else:
         table["pre_tokenizer"] = hf_stages.write_byte_pieces(spec.split, prefix_space=spec.prefix_space)
         table["decoder"] = hf_stages.byte_level()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -95,7 +94,7 @@ def snapshot(
                 remedy = "check the name, the network and the token, or load a folder"
                 raise _not_there(name, revision, error, remedy) from error
     present = sorted(path for pattern in WANTED for path in folder.glob(pattern) if path.is_file())
-    hashes = {path.relative_to(folder).as_posix(): hashlib.sha256(files.read(path)).hexdigest() for path in present}
+    hashes = {path.relative_to(folder).as_posix(): files.sha256(files.read(path)).hex() for path in present}
     return Origin(name, revision, folder.name, folder, hashes)
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from bytepair import files
 from bytepair.errors import BytepairError, FormatError
 from bytepair.formats import FILES, encodings, foreign, manifest, merges_beside, native, tiktoken
-from bytepair.formats.detection import Detected, detect
+from bytepair.formats.detection import Detected, detect, module_of
 from bytepair.model.checks import BYTES_IN_TEXT, BYTES_OF_ASCII
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import SPLIT_PATTERNS, split_pattern
 
-# Rank files and native files load without JSON and dataclasses: the other formats are imported where they are needed.
+# Formats are imported where they are needed: a rank file needs no JSON, bytes in a tokenizer.json no dataclasses.
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,22 +96,37 @@ def _load(
 
 def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_tokens: bool) -> TokenizerSpec:
     """The tokenizer with what the files beside it say, and the class of `transformers` that they name."""
-    from bytepair.formats import byte_classes, classes, configs, piece_classes, separated, vocab_txt  # noqa: PLC0415
+    from bytepair.formats import classes, configs  # noqa: PLC0415
 
     folder = detected.path.parent
-    is_bert = detected.format == "tokenizer.json" and vocab_txt.has_normalizer(spec)
+    is_bert = detected.format == "tokenizer.json" and _is_normalized_as_bert(spec)
     if detected.format not in {"sentencepiece", "vocab+merges"} and not is_bert:
         return configs.apply(spec, folder, detected.format)
     config = configs.table(folder, configs.CONFIG)
     name = classes.name_of(config, configs.table(folder, configs.MODEL))
     if is_bert:
+        from bytepair.formats import vocab_txt  # noqa: PLC0415
+
         spec = vocab_txt.with_settings(spec, name, config)
     elif detected.format == "sentencepiece":
+        from bytepair.formats import piece_classes  # noqa: PLC0415
+
         spec = piece_classes.as_class(spec, detected.path, name, config)
     spec = configs.apply(spec, folder, detected.format)
-    if detected.format == "vocab+merges" and with_special_tokens and name != separated.SPELLED:
-        return byte_classes.as_class(spec, name, detected.content, configs.table(folder, configs.SPECIAL) | config)
+    if detected.format == "vocab+merges" and with_special_tokens:
+        from bytepair.formats import byte_classes, separated  # noqa: PLC0415
+
+        if name != separated.SPELLED:
+            special = configs.table(folder, configs.SPECIAL)
+            return byte_classes.as_class(spec, name, detected.content, special | config)
     return spec
+
+
+def _is_normalized_as_bert(spec: TokenizerSpec) -> bool:
+    """Whether a text is normalized as BERT does, and in no other way."""
+    from bytepair.model.steps import has_type  # noqa: PLC0415
+
+    return len(spec.normalizers) == 1 and has_type(spec.normalizers[0], "BertNormalizer")
 
 
 def _is_of_folder(path: Path, detected: Detected) -> bool:
@@ -256,38 +271,33 @@ def _read_separated(codes: Path, content: bytes, name: str) -> TokenizerSpec:
 
 def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
     """Reads a format that holds all stages of its tokenizer."""
-    from bytepair.formats import (  # noqa: PLC0415
-        clip,
-        codes,
-        configs,
-        gguf,
-        hf_json,
-        rwkv,
-        sentencepiece,
-        separated,
-        tekken,
-        vocab_txt,
-    )
-
     path, content = detected.path, detected.content
     if detected.format == "gguf":
+        from bytepair.formats import gguf  # noqa: PLC0415
+
         with content:
             return gguf.read(content, split)
     if detected.format == "vocab.txt":
+        from bytepair.formats import configs, vocab_txt  # noqa: PLC0415
+
         return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG), _class_of(path))
     if detected.format == "codes":
-        if (name := _class_of(path)) in separated.LISTED:
-            return _read_separated(path, content, str(name))
-        beside = path.with_name(path.name.replace("codes", "vocab"))
-        vocabulary = files.read(beside) if beside != path and beside.is_file() else None
-        if vocabulary is not None:
-            manifest.verify(beside, vocabulary)
-        elif (other := path.with_name(FILES["vocab.txt"][0])).is_file() and not vocab_txt.looks_like(files.read(other)):
-            names = " or ".join(f"{known}Tokenizer" for known in sorted(separated.LISTED))
-            what = "the tokens of vocab.txt beside the codes are numbered by a class that the folder does not name"
-            raise FormatError(what, remedy=f"name it in tokenizer_config.json: {names}")
-        return codes.read(content, vocabulary)
-    modules = {"tokenizer.json": hf_json, "tekken.json": tekken, "sentencepiece": sentencepiece}
-    modules |= {"rwkv": rwkv, "clip": clip}
-    spec: TokenizerSpec = modules[detected.format].read(content)
+        return _read_codes(path, content)
+    spec: TokenizerSpec = module_of(detected.format).read(content)
     return spec
+
+
+def _read_codes(path: Path, content: bytes) -> TokenizerSpec:
+    from bytepair.formats import codes, separated, vocab_txt  # noqa: PLC0415
+
+    if (name := _class_of(path)) in separated.LISTED:
+        return _read_separated(path, content, str(name))
+    beside = path.with_name(path.name.replace("codes", "vocab"))
+    vocabulary = files.read(beside) if beside != path and beside.is_file() else None
+    if vocabulary is not None:
+        manifest.verify(beside, vocabulary)
+    elif (other := path.with_name(FILES["vocab.txt"][0])).is_file() and not vocab_txt.looks_like(files.read(other)):
+        names = " or ".join(f"{known}Tokenizer" for known in sorted(separated.LISTED))
+        what = "the tokens of vocab.txt beside the codes are numbered by a class that the folder does not name"
+        raise FormatError(what, remedy=f"name it in tokenizer_config.json: {names}")
+    return codes.read(content, vocabulary)

@@ -8,7 +8,6 @@ Without a seal they are refused, since a damaged key looks the same.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,7 +80,7 @@ def build(
         "version": 2,
         "library": __version__,
         "format": format_name,
-        "files": {name: hashlib.sha256(data).hexdigest() for name, data in contents.items()},
+        "files": {name: files.sha256(data).hex() for name, data in contents.items()},
         "fingerprint": native.fingerprint_of(tokenizer) if spec is tokenizer.spec else native.fingerprint(spec),
         "semantics": spec.semantics,
         "model": type(spec.model).__name__,
@@ -135,12 +134,12 @@ def seal(text: bytes) -> bytes:
         (b'{\n  "a": 1,\n  "manifest_sha256"', 102)
     """
     start = text.removesuffix(b"\n}") + f',\n  "{_SEAL}": "'.encode()
-    return start + hashlib.sha256(start).hexdigest().encode() + _END
+    return start + files.sha256(start).hex().encode() + _END
 
 
 def _is_sealed(data: bytes) -> bool:
     start = data[: -_HEX_DIGITS - len(_END)]
-    return data[len(start) :] == hashlib.sha256(start).hexdigest().encode() + _END
+    return data[len(start) :] == files.sha256(start).hex().encode() + _END
 
 
 def template_hash(folder: Path) -> str | None:
@@ -160,7 +159,7 @@ def _hash_of_template(found: str | list[Any]) -> str:
     import json  # noqa: PLC0415 (few folders have one)
 
     text = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return files.sha256(text.encode("utf-8", "surrogatepass")).hex()
 
 
 def _json(data: bytes, place: Path, what: str, remedy: str) -> Any:
@@ -243,7 +242,7 @@ def verify(path: Path, data: bytes) -> None:
     """
     table = load(path.parent)
     promised = table["files"].get(path.name) if table else None
-    if promised is not None and promised != hashlib.sha256(data).hexdigest():
+    if promised is not None and promised != files.sha256(data).hex():
         raise _changed(path, "hash")
 
 

@@ -15,9 +15,9 @@ core whose tables are others compiles the tokenizer as if there were none.
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
+from bytepair import files
 from bytepair._core import Columns, Tables
 from bytepair.errors import FormatError
 from bytepair.model.cache import cached
@@ -73,7 +73,7 @@ def looks_like(data: bytes) -> bool:
 
 def fingerprint(spec: TokenizerSpec) -> str:
     """The SHA-256 of a tokenizer's content, in hexadecimal: equal for equal tokenizers on every machine."""
-    return hashlib.sha256(_payload(spec)).hexdigest()
+    return files.sha256(_payload(spec)).hex()
 
 
 def fingerprint_of(tokenizer: CompiledTokenizer) -> str:
@@ -92,7 +92,7 @@ def write(spec: TokenizerSpec) -> bytes:
         True
     """
     payload = _payload(spec)
-    return MAGIC + hashlib.sha256(payload).digest() + payload
+    return MAGIC + files.sha256(payload) + payload
 
 
 def write_compiled(tokenizer: CompiledTokenizer) -> bytes:
@@ -101,7 +101,7 @@ def write_compiled(tokenizer: CompiledTokenizer) -> bytes:
     if not spec.is_byte_level or len(spec.packed.columns) < _TOKENS_WITH_TABLES:
         return write(spec)
     payload = _payload(spec)
-    hashed = hashlib.sha256(payload).digest()
+    hashed = files.sha256(payload)
     parts = (WITH_TABLES, hashed, len(payload).to_bytes(_SIZE_BYTES, "little"), payload)
     padding = bytes(-sum(map(len, parts)) % _ALIGNMENT)
     return b"".join((*parts, padding, tokenizer._tables(hashed) or b""))
@@ -153,7 +153,7 @@ def read(data: bytes | mmap) -> TokenizerSpec:
         end = start + int.from_bytes(data[start - _SIZE_BYTES : start], "little")
     elif data[: len(MAGIC)] != MAGIC:
         raise FormatError("the file is of another version of the native format", remedy="update bytepair")
-    hashed = hashlib.sha256(memoryview(data)[start:end]).digest()
+    hashed = files.sha256(memoryview(data)[start:end])
     if hashed != data[len(MAGIC) : len(MAGIC) + _HASH_BYTES]:
         raise FormatError("the file is damaged: its hash is not the one it holds", remedy="fetch or save it again")
     tables = Tables.open(data, end + -end % _ALIGNMENT, hashed) if has_tables else None

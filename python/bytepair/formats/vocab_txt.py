@@ -22,7 +22,7 @@ from bytepair.formats.text_files import lines
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
-from bytepair.model.steps import has_type, parse_step, spell_step
+from bytepair.model.steps import parse_step, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -179,13 +179,8 @@ def _flag(config: Mapping[str, Any], key: str, *, default: bool | None) -> bool 
     return value
 
 
-def has_normalizer(spec: TokenizerSpec) -> bool:
-    """Whether a text is normalized as BERT does, and in no other way."""
-    return len(spec.normalizers) == 1 and has_type(spec.normalizers[0], "BertNormalizer")
-
-
 def with_settings(spec: TokenizerSpec, name: str | None, config: Mapping[str, Any]) -> TokenizerSpec:
-    """A tokenizer that `has_normalizer`, with the settings of its folder if they are those of a class.
+    """A tokenizer that normalizes as BERT does, with the settings of its folder if they are those of a class.
 
     BERT's classes change the normalizer of a ``tokenizer.json`` by them, and the general one does not.
 
