@@ -116,7 +116,7 @@ def some_options(chance: random.Random) -> dict[str, Any]:
     padding = chance.choice([False, True, "longest", "max_length", "do_not_pad"])
     truncation = chance.choice([None, False, True, "longest_first", "only_first", "only_second"])
     options |= {"padding": padding, "truncation": truncation}
-    if (truncation and chance.random() < 0.8) or padding == "max_length":
+    if chance.random() < (0.8 if truncation else 0.3) or padding == "max_length":
         options["max_length"] = chance.randrange(6, 30)
     if padding not in (False, "do_not_pad"):
         options |= chance.choice([{}, {"padding_side": "left"}, {"padding_side": "right"}])

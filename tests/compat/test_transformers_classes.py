@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -190,6 +191,34 @@ def test_text_after_a_special_token_of_llama(data: Path, tmp_path: Path, setting
         ours, theirs = of_both(folder)
         assert (type(ours), ours.padding_side) == (PreTrainedTokenizerFast, theirs.padding_side)
         same_texts(ours, theirs, SPACED)
+
+
+@pytest.mark.parametrize("space", [False, True])
+def test_offsets_of_roberta_with_a_space_in_front(
+    sources: list[str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, space: bool
+) -> None:
+    folder = tmp_path / "roberta"
+    shutil.copytree(folder_of(sources, "pairs", tmp_path_factory), folder)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RobertaTokenizer"}))
+    ours, theirs = of_both(folder, add_prefix_space=space)
+    assert type(ours).__name__ == type(theirs).__name__ == "RobertaTokenizer"
+    for text in SPACED:
+        one, other = (tokenizer(text, return_offsets_mapping=True) for tokenizer in (ours, theirs))
+        assert (one.input_ids, one.offset_mapping) == (other.input_ids, [*map(tuple, other.offset_mapping)]), text
+
+
+@pytest.mark.parametrize("settings", [{}, {"extra_ids": 2}, {"extra_special_tokens": ["<a>"]}])
+def test_sentinels_of_t5_are_special(
+    sources: list[str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, settings: dict[str, Any]
+) -> None:
+    plain = PreTrainedTokenizerFast.from_pretrained(folder_of(sources, "unigram", tmp_path_factory))
+    plain.add_special_tokens({"extra_special_tokens": [f"<extra_id_{number}>" for number in range(100)]})
+    plain.save_pretrained(tmp_path)
+    config = {"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | settings))
+    ours, theirs = of_both(tmp_path)
+    assert ours.all_special_tokens == theirs.all_special_tokens
+    assert said(ours) == said(theirs)
 
 
 @pytest.mark.data

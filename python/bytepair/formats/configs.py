@@ -385,10 +385,7 @@ def _with_stages(spec: TokenizerSpec, settings: Settings, format_name: str) -> T
         name = classes.name_of({"tokenizer_class": settings.tokenizer_class}, {})
         if format_name != "vocab+merges" and name not in _PUTS_SPACES:
             raise _conflict(f"add_prefix_space is {spec.prefix_space} in the tokenizer and {space} in {CONFIG}")
-        step = json.loads(spec.post_processor) if spec.post_processor else {}
-        if step.get("type") == "RobertaProcessing":
-            spec = spec.replace(post_processor=json.dumps({**step, "add_prefix_space": space}, ensure_ascii=False))
-        spec = spec.replace(prefix_space=space)
+        spec = with_prefix_space(spec, space)
     wanted = {"bos": settings.bos_token if settings.add_bos_token else None}
     wanted["eos"] = settings.eos_token if settings.add_eos_token else None
     ids = {row.content: row.id for row in spec.added_tokens}
@@ -398,6 +395,14 @@ def _with_stages(spec: TokenizerSpec, settings: Settings, format_name: str) -> T
         if token is not None and token not in ids:
             raise FormatError(f"{token!r} is to be added to each text but has no id", remedy=f"see {CONFIG}")
     return spec.replace(post_processor=template(wanted["bos"], wanted["eos"], ids))
+
+
+def with_prefix_space(spec: TokenizerSpec, space: bool) -> TokenizerSpec:
+    """The tokenizer that puts a space before a text, or none; RoBERTa's post-processor trims offsets accordingly."""
+    step = json.loads(spec.post_processor) if spec.post_processor else {}
+    if step.get("type") == "RobertaProcessing":
+        spec = spec.replace(post_processor=json.dumps({**step, "add_prefix_space": space}, ensure_ascii=False))
+    return spec.replace(prefix_space=space)
 
 
 def template(bos: str | None, eos: str | None, ids: Mapping[str, int]) -> str:

@@ -48,15 +48,17 @@ def lengths(
 ) -> Lengths:
     """Interpret the arguments of a call.
 
-    A `max_length` alone truncates. The default is the model's length; if that is unknown, rows are not truncated.
+    A `max_length` truncates if neither `truncation` nor a kind of padding is given. The default is the model's length;
+    if that is unknown, rows are not truncated.
 
     Raises:
         ValueError: A value is unknown, the padded length is unknown, there is no padding token, or the truncated length
             is not a multiple of `pad_to_multiple_of`.
     """
-    padding = _named(padding, "longest")
-    if max_length is not None and padding is False and truncation is None:
+    # As there, "do_not_pad" says more than False.
+    if max_length is not None and not padding and truncation is None:
         truncation = "longest_first"
+    padding = _named(padding, "longest")
     truncation = _named(truncation, "longest_first")
     for name, value, known in (("padding", padding, _PADDINGS), ("truncation", truncation, _TRUNCATIONS)):
         if value not in known:

@@ -220,4 +220,7 @@ def _by_class(stem: str | None, engine: Tokenizer, settings: Mapping[str, Any]) 
     added = {token.content for token in engine.spec.added_tokens}
     found = {key: value for key, value in classes.known(stem).items() if key not in settings}
     # Files may name a class for its code and have other tokens.
-    return {key: value for key, value in found.items() if not _is_name(key) or value in added}
+    found = {key: value for key, value in found.items() if not _is_name(key) or value in added}
+    if stem == "T5" and not settings.get(_EXTRA):
+        found[_EXTRA] = classes.sentinels(settings.get("extra_ids"), added)
+    return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
+from bytepair.formats import configs
 from bytepair.model.steps import parse_step, spell_step
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _with_prefix_space(spec: TokenizerSpec, prefix: bool) -> TokenizerSpec:
             "add_prefix_space is a setting of byte-level models, and of LlamaTokenizer",
             remedy="leave it out: the file has its own setting",
         )
-    return spec if spec.prefix_space == prefix else spec.replace(prefix_space=prefix)
+    return spec if spec.prefix_space == prefix else configs.with_prefix_space(spec, prefix)
 
 
 def _is_old_mistral(model: Mapping[str, Any]) -> bool:
