@@ -14,13 +14,16 @@ from fuzz.alignments import check_ends
 import bytepair as bp
 from bytepair import _core
 from bytepair.alignment.places import place
+from bytepair.model import models
 from bytepair.model.models import BytePair, Characters, WordPiece
+from bytepair.model.packed import PackedModel
 from bytepair.model.spec import TokenizerSpec
 from bytepair.reference.aligning import align as by_definition
 from tests.conftest import HOSTILE, share
 
 PREFIX = '{"type": "Prepend", "prepend": "▁"}'
 METASPACE = '{"type": "Metaspace", "prepend_scheme": "%s", "replacement": "▁", "split": %s}'
+UNPACK = models.unpack
 SPACES = '{"type": "Replace", "content": "▁", "pattern": {"String": " "}}'
 VOCABULARIES = {
     "gpt2": "tokenizer.json",
@@ -364,3 +367,22 @@ def test_few_changes_are_placed_as_each_line_by_itself(seed: int) -> None:
                 compared += 1
     assert compared > 30, seed
     assert by_lengths > 3, seed
+
+
+@pytest.mark.parametrize("alphabet", [None, Characters(unk_token="a")])
+def test_merges_stay_in_the_core(monkeypatch: pytest.MonkeyPatch, alphabet: Characters | None) -> None:
+    """To make them in Python takes longer than to align a page."""
+    tokens = (*(bytes([byte]) for byte in range(128)), b"lo", b"low")
+    merges = ((108, 111), (128, 119))
+    model = BytePair(tokens, tuple(range(130)), merges, partial_alphabet=alphabet is None, alphabet=alphabet)
+    tok = bp.Tokenizer(TokenizerSpec(models.pack(model)))
+    asked = []
+
+    def unpack(packed: PackedModel, *, merges: bool = True) -> models.Model:
+        asked.append(merges)
+        return UNPACK(packed, merges=merges)
+
+    monkeypatch.setattr(models, "unpack", unpack)
+    assert bp.align("a low", tok, tok).a.ids.tolist() == [97, 32, 129]
+    assert asked
+    assert not any(asked)

@@ -11,9 +11,8 @@ import numpy as np
 from bytepair import _core
 from bytepair.errors import BytepairError
 from bytepair.model.cache import cached
-from bytepair.model.meanings import SPACE, stands_for
+from bytepair.model.meanings import SPACE, stands_for, unknown_of
 from bytepair.model.models import BytePair
-from bytepair.model.token_spelling import unknown_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,10 +195,11 @@ def _lengths(tokenizer: Tokenizer) -> _Lengths | None:
         return None
     of = np.zeros(tokenizer.vocab_size + 1, np.uint8)
     of[-1] = _UNKNOWN
-    for id, token in stands_for(spec).items():
-        of[id] = min(len(token), _UNKNOWN)
+    known = stands_for(spec)
+    ids, lengths = (np.fromiter(column, np.int64, len(known)) for column in (known, map(len, known.values())))
+    of[ids] = np.minimum(lengths, _UNKNOWN)
     # What an unknown token stands for depends on the text.
-    unknown = unknown_id(spec.model)
+    unknown = unknown_of(spec)
     if unknown is not None:
         of[unknown] = 0
     for one in spec.added_tokens:
@@ -214,7 +214,8 @@ def _prefix(tokenizer: Tokenizer) -> Prefix | None:
         return None
     if spec.is_byte_level:
         return "never" if set(spec.normalizers) <= _FORMS and not spec.pre_tokenizers else None
-    named = spec.model.alphabet if isinstance(spec.model, BytePair) else None
+    model = spec.vocabulary
+    named = model.alphabet if isinstance(model, BytePair) else None
     if named is None or named.continuing_subword_prefix or named.end_of_word_suffix or named.separator:
         return None
     steps = (*spec.normalizers, *spec.pre_tokenizers)

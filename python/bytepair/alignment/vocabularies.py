@@ -81,9 +81,10 @@ def align_vocabularies(a: TokenizerLike, b: TokenizerLike, *, pairs: Mapping[str
 def _meant(tokenizer: Tokenizer) -> dict[int, tuple[bytes, bool]]:
     """The bytes that each token of the model means, and whether it only continues a word."""
     spec = tokenizer.spec
-    prefix, suffix = inner_prefix(spec.model).encode(), final_suffix(spec.model).encode()
-    behind = separator(spec.model).encode()
-    unknown = unknown_id(spec.model)
+    model = spec.vocabulary
+    prefix, suffix = inner_prefix(model).encode(), final_suffix(model).encode()
+    behind = separator(model).encode()
+    unknown = unknown_id(model)
     found = {}
     for id, token in stands_for(spec).items():
         if id == unknown:
@@ -108,7 +109,8 @@ def _parts(tokenizer: Tokenizer, tokens: list[bytes]) -> list[list[int]]:
     texts = [token.decode("utf-8", "replace").replace(" ", space) for token in tokens]
     ids, offsets = _core.encode_batch_flat(model, texts)
     meant = _meant(tokenizer)
-    by_name = dict(zip(spec.model.tokens, spec.model.ids, strict=True)) if falls_back(spec.model) else {}
+    listed = spec.vocabulary
+    by_name = dict(zip(listed.tokens, listed.ids, strict=True)) if falls_back(listed) else {}
     found = []
     for token, first, end in zip(tokens, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         parts: list[int] = ids[first:end].tolist()

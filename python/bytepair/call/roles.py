@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bytepair.call.spelling import spell_tokens, vocabulary
 from bytepair.model.cache import cached
-from bytepair.model.token_spelling import unknown_id
+from bytepair.model.meanings import unknown_of
 
 if TYPE_CHECKING:
     from bytepair.model.compiled import CompiledTokenizer
@@ -39,4 +39,4 @@ def id_of(tok: CompiledTokenizer, role: str) -> int | None:
 
 
 def _unknown(tok: CompiledTokenizer) -> int | None:
-    return None if tok.spec.is_byte_level else cached(tok, "unknown", lambda tok: unknown_id(tok.spec.model))
+    return cached(tok, "unknown", lambda tok: unknown_of(tok.spec))

@@ -118,5 +118,5 @@ def _stretches(ids: Sequence[int], specials: dict[int, str]) -> Iterator[tuple[i
 def _end_of_word_suffix(tokenizer: CompiledTokenizer) -> str | None:
     from bytepair.model.models import BytePair  # noqa: PLC0415 (few models have an alphabet)
 
-    model = tokenizer.spec.model
+    model = tokenizer.spec.vocabulary
     return model.alphabet.end_of_word_suffix if isinstance(model, BytePair) and model.alphabet is not None else None

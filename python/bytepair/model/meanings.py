@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair.model.byte_alphabet import to_bytes
-from bytepair.model.token_spelling import falls_back, named_byte
+from bytepair.model.token_spelling import falls_back, named_byte, unknown_id
 
 if TYPE_CHECKING:
     from bytepair.model.spec import TokenizerSpec
@@ -26,7 +26,7 @@ def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
         >>> stands_for(bp.train({"low": 5}, vocab_size=258).spec)[257]
         b'low'
     """
-    model = spec.model
+    model = spec.vocabulary
     if spec.is_byte_level:
         return dict(zip(model.ids, model.tokens, strict=True))
     tokens = list(model.tokens)
@@ -37,6 +37,11 @@ def stands_for(spec: TokenizerSpec) -> dict[int, bytes]:
     if falls_back(model):
         tokens = [named_byte(token) or token for token in tokens]
     return dict(zip(model.ids, tokens, strict=True))
+
+
+def unknown_of(spec: TokenizerSpec) -> int | None:
+    """The id of the unknown token; None if there is none."""
+    return None if spec.is_byte_level else unknown_id(spec.vocabulary)
 
 
 def spells_spaces(spec: TokenizerSpec) -> bool:

@@ -175,11 +175,12 @@ def pack(model: Model) -> PackedModel:
     return PackedModel(columns, model_options(model), pairs.ignore_merges, pairs.partial_alphabet)
 
 
-def unpack(packed: PackedModel) -> Model:
-    """The model as plain data."""
+def unpack(packed: PackedModel, *, merges: bool = True) -> Model:
+    """The model as plain data; with an empty list of merges if they are not wanted."""
     columns = packed.columns
     tokens, ids = columns.tokens(), columns.ids()
-    pairs = (tokens, ids, columns.merges(), packed.ignore_merges, packed.partial_alphabet)
+    listed = columns.merges() if merges or columns.merge_count is None else ()
+    pairs = (tokens, ids, listed, packed.ignore_merges, packed.partial_alphabet)
     if packed.options is None:
         return BytePair(*pairs, unreachable=tuple(columns.unreachable()))
     options = parse_options(packed.options)

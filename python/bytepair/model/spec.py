@@ -133,6 +133,15 @@ class TokenizerSpec:
         return self._model
 
     @property
+    def vocabulary(self) -> Model:
+        """The model, perhaps without its merges: of a loaded tokenizer, unpacking them takes most of the time."""
+        if self._model is not None:
+            return self._model
+        from bytepair.model.models import unpack  # noqa: PLC0415
+
+        return unpack(self.packed, merges=False)
+
+    @property
     def packed(self) -> PackedModel:
         """The model in the core's columns, made on first access.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from bytepair import _core
 from bytepair.errors import BytepairError, LimitError
-from bytepair.model.token_spelling import unknown_id
+from bytepair.model.meanings import unknown_of
 from bytepair.shards import ledger
 from bytepair.shards.draws import Draw, threshold
 from bytepair.shards.outputs import TRAIN, VALIDATION, Output
@@ -87,7 +87,7 @@ class _Encoding:
         options = self._options
         special = options.special if isinstance(options.special, str) else set(options.special)
         self._policy: dict[str, Any] = {"special": special, "added": options.added, "errors": options.errors}
-        self._unknown = unknown_id(self._tokenizer.spec.model)
+        self._unknown = unknown_of(self._tokenizer.spec)
         # Unknown tokens in frames are not counted.
         self._framed = [*options.bos, *options.eos].count(-1 if self._unknown is None else self._unknown)
 
