@@ -11,7 +11,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import add_model, add_save, load, save
+from bytepair.cli.arguments import add_model, load
+from bytepair.cli.saving import add_save, save
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

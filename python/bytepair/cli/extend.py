@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save_made
+from bytepair.cli.arguments import add_model, load, number
 from bytepair.cli.counting_arguments import add_corpus, add_merging, corpus_options, source
 from bytepair.cli.interrupts import interruptible
+from bytepair.cli.saving import add_save, check_save, save_made
 from bytepair.training.extending import extend
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, cast
 
-from bytepair.cli.arguments import add_model, add_save, check_save, load, number, save_made
+from bytepair.cli.arguments import add_model, load, number
 from bytepair.cli.counting_arguments import add_corpus, corpus_options, source
 from bytepair.cli.interrupts import interruptible
+from bytepair.cli.saving import add_save, check_save, save_made
 from bytepair.cli.streams import npy, write
 from bytepair.study.residues import residues
 from bytepair.training.pruning import prune

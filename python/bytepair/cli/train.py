@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bytepair.cli import counting_arguments as counting
-from bytepair.cli.arguments import add_save, check_save, checked, number, save_made
+from bytepair.cli.arguments import checked, number
 from bytepair.cli.interrupts import interruptible
+from bytepair.cli.saving import add_save, check_save, save_made
 from bytepair.model.models import BytePair
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import split_pattern
