@@ -9,6 +9,7 @@ import json
 import pickle
 import random
 import sys
+from contextlib import contextmanager
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,16 @@ import pytest
 import tokenizers
 
 import bytepair as bp
+from bytepair.call import model_inputs
 from bytepair.call import truncation as cutting
 from bytepair.call.encoding import BatchEncoding
+from bytepair.formats import sentencepiece, vocab_txt
 from tests.conftest import HOSTILE, WHOLE, share
+from tests.formats import models
 from tests.test_post_processing import BERT, BERT_TEMPLATE, PROCESSORS, TEXTS, fields, plain, with_processor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["plain"]
@@ -125,6 +130,22 @@ def refuses(peer: Any, rows: list[Any], options: dict[str, Any]) -> bool:
     return False
 
 
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Makes offsets and overflowing parts with numpy, of few texts too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model_inputs, "_LEAST", 0)
+        yield
+
+
+def same_rows(found: BatchEncoding, rows: BatchEncoding) -> None:
+    """Asserts that two calls gave the same columns, and that their rows have the same texts."""
+    assert list(found) == list(rows)
+    assert found == rows
+    count = len(rows.input_ids)
+    assert [found.sequence_ids(row) for row in range(count)] == [rows.sequence_ids(row) for row in range(count)]
+
+
 def as_lists(batch: dict[str, Any]) -> dict[str, Any]:
     return {name: np.asarray(column).tolist() for name, column in batch.items()}
 
@@ -149,7 +170,11 @@ def test_calls_give_what_tokenizers_gives(plain: bp.Tokenizer, tmp_path: Path, n
             for tensors in (None, "np"):
                 with pytest.raises(bp.LimitError):
                     tok(texts, pairs, **call, return_tensors=tensors)
+            with pytest.raises(bp.LimitError), at_once():
+                tok(texts, pairs, **call, return_offsets_mapping=True)
             continue
+        with at_once():
+            same_rows(tok(texts, pairs, **call, return_offsets_mapping=True), batch)
         try:
             set_up(peer, options)
         except ValueError:
@@ -182,6 +207,50 @@ def test_calls_give_what_tokenizers_gives(plain: bp.Tokenizer, tmp_path: Path, n
             with pytest.raises(ValueError, match="differ in length"):
                 tok(texts, pairs, **call, return_tensors="np")
     assert refused < 50
+
+
+@pytest.mark.parametrize("name", ["none", "roberta", "roberta_prefix", "sequence", "sequence_odd"])
+@pytest.mark.parametrize("kind", ["bytes", "pieces", "words"])
+def test_offsets_are_made_at_once_as_row_by_row(plain: bp.Tokenizer, name: str, kind: str) -> None:
+    """Texts of several threads, that are not Unicode, with surfaces that are trimmed."""
+    spec = plain.spec
+    if kind != "bytes":
+        pieces, words = models.unigram_pieces(), models.VOCAB_TXT
+        read = sentencepiece.read(models.model(pieces, 1)) if kind == "pieces" else vocab_txt.read(words)
+        spec = read.replace(added_tokens=(*read.added_tokens, bp.AddedToken("<mask>", 402, lstrip=True)))
+        spec = spec.replace(added_tokens=(*spec.added_tokens, bp.AddedToken("[CLS]x", 403)))
+    processor = PROCESSORS[name]
+    tok = bp.Tokenizer(spec.replace(post_processor=None if processor is None else json.dumps(processor)))
+    texts: list[Any] = [
+        *HOSTILE,
+        *(text.encode() for text in HOSTILE),
+        "a\ud800 <mask>",
+        b" \xff <mask>\n",
+        "  <mask>",
+        "low lower",
+    ]
+    options: dict[str, Any] = {**ALL, "special": "allow", "errors": "replace", "return_offsets_mapping": True}
+    truncated: dict[str, Any] = {
+        "truncation": True,
+        "max_length": 16,
+        "padding": True,
+        "pad_token": 0,
+        "padding_side": "left",
+    }
+    overflowing = {**truncated, "return_overflowing_tokens": True, "stride": 2}
+    for more in ({}, truncated, overflowing):
+        for pairs in (None, texts[::-1]):
+            rows = tok(texts, pairs, **options, **more)
+            for threads in (1, 3):
+                with at_once():
+                    same_rows(tok(texts, pairs, **options, **more, threads=threads), rows)
+            if more:
+                with at_once():
+                    arrays = tok(texts, pairs, **options, **more, return_tensors="np")
+                assert as_lists(arrays) == as_lists(rows)
+    with pytest.raises(bp.EncodeError) as raised, at_once():
+        tok(["a", "b\ud800"], return_offsets_mapping=True)
+    assert raised.value.row == 1
 
 
 def test_methods_answer_as_in_tokenizers(plain: bp.Tokenizer, tmp_path: Path) -> None:
@@ -408,7 +477,7 @@ def test_windows_cover_a_text() -> None:
             for stride in range(keep):
                 for side in ("left", "right"):
                     rule = cutting.Truncation(keep, stride=stride, side=side)
-                    windows = rule._windows(length, keep)
+                    windows = rule.windows(length, keep)
                     covered = {place for start, end in windows for place in range(start, end)}
                     assert covered == set(range(length))
                     for one, two in pairwise(windows):

@@ -56,11 +56,13 @@ __all__ = [
     "learn_wordpiece",
     "limit_cache_memory",
     "locate",
+    "locate_batch",
     "locate_bytes",
     "locate_trusted",
     "may_change",
     "may_match_nothing",
     "normalize",
+    "place_lists",
     "places",
     "pre_tokenize",
     "read_byte_alphabet",
@@ -547,6 +549,16 @@ def text_lengths(
 def locate_bytes(
     tokenizer: CoreTokenizer, text: TextInput, *, special: Special, added: Added
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+def locate_batch(
+    tokenizer: CoreTokenizer,
+    texts: Sequence[str | bytes],
+    *,
+    special: Special,
+    added: Added,
+    errors: Errors,
+    threads: int | None,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64], dict[int, str]]: ...
+def place_lists(places: NDArray[np.int64], starts: NDArray[np.int64]) -> list[list[tuple[int, int]]]: ...
 def locate_trusted(
     tokenizer: CoreTokenizer, text: str, trusted: Sequence[tuple[int, int]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32] | NDArray[np.int64]]: ...

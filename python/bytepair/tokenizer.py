@@ -691,9 +691,7 @@ class Tokenizer(CompiledTokenizer):
         """
         from bytepair.call import offsets  # noqa: PLC0415 (as above)
 
-        return offsets.encode_with_offsets(
-            self, text, 0, {"special": special, "added": added, "errors": errors}
-        ).offsets
+        return offsets.located(self, text, {"special": special, "added": added, "errors": errors})[1]
 
     def is_valid(self, ids: Ids) -> bool:
         """Whether ids are the encoding of their own text: decoding and encoding returns the same ids.

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::errors::{in_row, raise};
+use crate::errors::raise;
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
 use crate::run::detached;
@@ -99,10 +99,7 @@ impl CoreTokenizer {
             return Err(PyTypeError::new_err("a batch is a sequence of texts, not one text; call fit"));
         }
         let texts: Vec<_> = texts.try_iter()?.collect::<PyResult<_>>()?;
-        let contents = texts.iter().enumerate();
-        let contents =
-            contents.map(|(row, text)| Readable::lasting(text, errors).map_err(|error| in_row(py, error, row)));
-        let contents: Vec<_> = contents.collect::<PyResult<_>>()?;
+        let contents = Readable::all(&texts, errors, true)?;
         let (inner, policy) = (&self.inner, policy.borrowed());
         let work = |found: &mut Vec<(usize, Result<usize, Error>)>, row: usize| {
             let fit = inner.fit(&contents[row].text, policy, limit, side);

@@ -89,7 +89,7 @@ mod _core {
     #[pymodule_export]
     use crate::index::TextIndex;
     #[pymodule_export]
-    use crate::locate::{find_added, locate, locate_bytes, locate_trusted};
+    use crate::locate::{find_added, locate, locate_batch, locate_bytes, locate_trusted, place_lists};
     #[pymodule_export]
     use crate::pieces::{Pieces, read_pieces};
     #[pymodule_export]

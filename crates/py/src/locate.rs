@@ -2,23 +2,29 @@
 
 use std::ops::Range;
 
+use bytepair_core::memory::{self, push};
 use bytepair_core::pipeline::Tokenizer;
-use bytepair_core::{Error, interrupt};
-use numpy::PyArray1;
+use bytepair_core::segment::Policy;
+use bytepair_core::{Error, interrupt, parallel};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};
 
-use crate::arrays::{array, import_numpy};
-use crate::errors::raise;
+use crate::arrays::{array, import_numpy, starts};
+use crate::errors::{collect, raise};
 use crate::lists::{list, string};
 use crate::options::{Added, OnInvalid, OwnedPolicy, Threads};
 use crate::readable::Readable;
-use crate::run::run;
+use crate::run::{detached, run};
 use crate::tokenizer::CoreTokenizer;
 
 /// Ids, their places, the numbers of their pieces, and the surfaces of some.
 type LocatedRows<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyDict>);
+
+/// The ids of a batch, its rows, places and surfaces.
+type LocatedBatch<'py> =
+    (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyDict>);
 
 /// Ids, and their places one after the other.
 type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
@@ -110,6 +116,105 @@ pub(crate) fn locate<'py>(
         by_row.set_item(row, string(py, &surface)?)?;
     }
     Ok((ids, places, words, by_row))
+}
+
+/// The ids of a batch with their places, without an object for each; options and errors as `Tokenizer.encode_batch`.
+///
+/// Args:
+///     tokenizer: The tokenizer.
+///     texts: A list of ``str`` and ``bytes``.
+///     special: As for `Tokenizer.encode`.
+///     added: As for `Tokenizer.encode`.
+///     errors: As for `Tokenizer.encode`.
+///     threads: As for `Tokenizer.encode_batch`.
+///
+/// Returns:
+///     Four columns: the ids, uint32; the start of each row and the end of the last one, int64; the start and end of the place
+///     of each id, as `locate` has them, in one flat array of int64; and the surfaces that `locate` has, by place in the first.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, texts, *, special, added, errors, threads))]
+pub(crate) fn locate_batch<'py>(
+    tokenizer: &Bound<'py, CoreTokenizer>,
+    texts: Vec<Bound<'py, PyAny>>,
+    special: Option<&Bound<'py, PyAny>>,
+    added: Added,
+    errors: OnInvalid,
+    threads: Threads,
+) -> PyResult<LocatedBatch<'py>> {
+    let (py, inner) = (tokenizer.py(), &tokenizer.get().inner);
+    import_numpy(py)?;
+    let policy = OwnedPolicy::new(inner, special, added)?;
+    let (contents, policy) = (Readable::all(&texts, errors, false)?, policy.borrowed());
+    let work = |done: &mut Vec<(usize, Result<Row, Error>)>, row: usize| {
+        done.push((row, Row::of(inner, &contents[row], policy).map_err(|error| error.row(row))));
+    };
+    let bytes = contents.iter().map(|content| content.text.len()).sum();
+    let mut rows: Vec<_> =
+        detached(py, bytes, || Ok(parallel::fold(contents.len(), threads.number(), Vec::new, work)))?
+            .into_iter()
+            .flatten()
+            .collect();
+    rows.sort_unstable_by_key(|&(row, _)| row);
+    let rows: Vec<Row> =
+        rows.into_iter().map(|(_, row)| row.map_err(|error| raise(py, error))).collect::<PyResult<_>>()?;
+    let surfaces = PyDict::new(py);
+    let mut ends: Vec<usize> = Vec::new();
+    for row in &rows {
+        let start = ends.last().copied().unwrap_or_default();
+        for (at, surface) in &row.surfaces {
+            surfaces.set_item(start + at, string(py, surface)?)?;
+        }
+        push(&mut ends, start + row.ids.len()).map_err(|error| raise(py, error))?;
+    }
+    let ids = collect(py, rows.iter().flat_map(|row| &row.ids).copied())?;
+    let places = collect(py, rows.iter().flat_map(|row| row.places.as_flattened()).copied())?;
+    Ok((array(py, ids)?, starts(py, &ends)?, array(py, places)?, surfaces))
+}
+
+/// The ids of one text of a batch, their places, and the surfaces of some.
+struct Row {
+    ids: Vec<u32>,
+    places: Vec<[i64; 2]>,
+    surfaces: Vec<(usize, Box<str>)>,
+}
+
+impl Row {
+    fn of(tokenizer: &Tokenizer, content: &Readable<'_>, policy: Policy<'_>) -> Result<Self, Error> {
+        let located = tokenizer.locate(&content.text, policy)?;
+        let (mut given, mut surfaces) = (content.places(), Vec::new());
+        let ids = memory::collect(located.iter().map(|token| token.id))?;
+        let mut place = |at: usize| given.given(at).cast_signed() as i64;
+        let places = memory::collect(located.iter().map(|token| [place(token.start), place(token.end)]))?;
+        for (at, surface) in located.into_iter().enumerate().filter_map(|(at, token)| Some((at, token.surface?))) {
+            push(&mut surfaces, (at, surface))?;
+        }
+        Ok(Self { ids, places, surfaces })
+    }
+}
+
+/// A list for each row of a batch, of the places of its ids, each a tuple of start and end.
+///
+/// Args:
+///     places: Starts and ends, int64, one flat array.
+///     starts: The start of each row in the number of places, int64, and the end of the last one.
+#[pyfunction]
+pub(crate) fn place_lists<'py>(
+    py: Python<'py>,
+    places: PyReadonlyArray1<'py, i64>,
+    starts: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyList>> {
+    let (places, starts) = (places.as_slice()?, starts.as_slice()?);
+    let (places, _) = places.as_chunks::<2>();
+    let mut numbers = Repeating::new(py);
+    list(py, starts.windows(2), |row| {
+        let range = usize::try_from(row[0]).ok().zip(usize::try_from(row[1]).ok());
+        let row = range.and_then(|(start, end)| places.get(start..end));
+        let row = row.ok_or_else(|| PyValueError::new_err("a row lies outside of the places"))?;
+        list(py, row, |&[start, end]| {
+            let start = numbers.int(start.cast_unsigned() as usize);
+            (start, numbers.int(end.cast_unsigned() as usize)).into_pyobject(py)
+        })
+    })
 }
 
 /// The ids of a text with their places in bytes, without an object for each; options and errors as `Tokenizer.encode`.

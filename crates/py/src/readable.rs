@@ -6,6 +6,7 @@ use std::ops::Range;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PySlice, PyString};
 
+use crate::errors::in_row;
 use crate::lists::{bytes as made_bytes, string};
 use crate::options::OnInvalid;
 use crate::strings::exact;
@@ -50,6 +51,13 @@ impl<'a> Readable<'a> {
             }
             _ => Self::new(given, errors),
         }
+    }
+
+    /// The texts of a batch; an error says which one is at fault.
+    pub(crate) fn all(given: &'a [Bound<'_, PyAny>], errors: OnInvalid, lasts: bool) -> PyResult<Vec<Self>> {
+        let read = if lasts { Self::lasting } else { Self::new };
+        let rows = given.iter().enumerate();
+        rows.map(|(row, text)| read(text, errors).map_err(|error| in_row(text.py(), error, row))).collect()
     }
 
     fn of_bytes(given: &'a Bound<'_, PyAny>, errors: OnInvalid) -> PyResult<Self> {

@@ -1,21 +1,14 @@
-"""Columns of ids without offsets: as lists, or with numpy for the whole batch at once.
-
-``model_inputs`` makes the same columns from `Encoding`, which defines them.
-"""
+"""Columns of ids as lists, row by row, without offsets; `flat_columns` makes them for a whole batch at once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from bytepair import _core
 from bytepair.call.post_processing import post_processor
 from bytepair.errors import BytepairError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from bytepair.call.options import TextInput
     from bytepair.call.padding import Padding
@@ -77,7 +70,8 @@ def build_lists(
     for number, row in enumerate(rows):
         other = [] if others is None else others[number]
         if truncation is not None and len(row) + len(other) > truncation.room:
-            first, second = _kept(truncation, len(row), len(other) if options.pair else None, number)
+            place = number if len(rows) > 1 else None
+            first, second = kept_of(truncation, len(row), len(other) if options.pair else None, row=place)
             left = truncation.side == "left"
             row = row[len(row) - first :] if left else row[:first]  # noqa: PLW2901
             other = other[len(other) - second :] if left else other[:second]
@@ -129,7 +123,8 @@ def _constants(parts: tuple[LayoutPart, ...], pair: tuple[list[int], list[int]],
     return column
 
 
-def _kept(truncation: Truncation, first: int, second: int | None, row: int) -> tuple[int, int]:
+def kept_of(truncation: Truncation, first: int, second: int | None = None, *, row: int | None) -> tuple[int, int]:
+    """As `Truncation.kept`, with the row in its errors; None for a text by itself."""
     try:
         return truncation.kept(first, second)
     except BytepairError as error:
@@ -141,147 +136,3 @@ def _lists(tok: CompiledTokenizer, texts: Rows, options: CallOptions) -> list[li
     if len(texts) == 1:
         return [tok.encode(texts[0], **options.reading, threads=options.threads)]
     return tok.encode_batch(texts, **options.reading, threads=options.threads)
-
-
-def build_arrays(
-    tok: CompiledTokenizer, texts: Rows, pairs: Rows | None, options: CallOptions, columns: dict[str, bool]
-) -> dict[str, Any]:
-    """The columns as arrays of int64, for all rows at once.
-
-    Raises:
-        ValueError: The rows differ in length.
-    """
-    import numpy as np  # noqa: PLC0415 (only arrays need it)
-
-    sides = [_Flat(tok, rows, options) for rows in (texts, pairs) if rows is not None]
-    if options.truncation is not None:
-        _keep(sides, options.truncation)
-    parts = post_processor(tok).layout(pair=options.pair, add=options.add)
-    lengths = np.zeros(len(texts), np.int64)
-    for part in parts:
-        lengths += len(part.ids) if part.sequence is None else sides[part.sequence].lengths
-    padding = options.padding
-    longest = int(lengths.max(initial=0))
-    width = longest if padding is None else padding.width(longest)
-    shortest = int(lengths.min(initial=longest))
-    if shortest < longest and (padding is None or width < longest):
-        raise unequal("input_ids")
-    matrix = _Matrix(lengths, max(width, longest), padding, columns)
-    for part in parts:
-        if part.sequence is None:
-            matrix.add(part)
-        else:
-            matrix.put(part, sides[part.sequence])
-    return matrix.columns(columns)
-
-
-class _Matrix:
-    """Columns of equally long rows, filled from left to right."""
-
-    def __init__(
-        self, lengths: NDArray[np.int64], width: int, padding: Padding | None, columns: dict[str, bool]
-    ) -> None:
-        import numpy as np  # noqa: PLC0415 (as above)
-
-        rows = len(lengths)
-        self.shape = (rows, width)
-        self.lengths = lengths
-        self.is_left = padding is not None and padding.side == "left"
-        self.next = np.arange(rows, dtype=np.int64) * width
-        if self.is_left:
-            self.next += width - lengths
-        self.is_full = int(lengths.min(initial=width)) == width
-        filling = 0 if padding is None or self.is_full else padding.id
-        self.ids = np.full(rows * width, filling, np.int64)
-        self.types = np.zeros(rows * width, np.int64) if columns["token_type_ids"] else None
-        self.special = np.ones(rows * width, np.int64) if columns["special_tokens_mask"] else None
-
-    def add(self, part: LayoutPart) -> None:
-        """Adds the same ids to each row."""
-        for id, type_id, special in zip(part.ids, part.type_ids, part.special, strict=True):
-            self._set(self.next, id, type_id, special)
-            self.next = self.next + 1
-
-    def put(self, part: LayoutPart, side: _Flat) -> None:
-        """Adds a text to each row."""
-        self._set(side.places(self.next), side.kept(), part.type_ids[0], part.special[0])
-        self.next = self.next + side.lengths
-
-    def _set(self, places: NDArray[np.int64], ids: int | NDArray[np.uint32], type_id: int, special: int) -> None:
-        self.ids[places] = ids
-        if self.types is not None and type_id:
-            self.types[places] = type_id
-        if self.special is not None:
-            self.special[places] = special
-
-    def columns(self, columns: dict[str, bool]) -> dict[str, Any]:
-        """The columns by name."""
-        import numpy as np  # noqa: PLC0415 (as above)
-
-        done: dict[str, Any] = {"input_ids": self.ids.reshape(self.shape)}
-        if self.types is not None:
-            done["token_type_ids"] = self.types.reshape(self.shape)
-        if columns["attention_mask"]:
-            place = np.arange(self.shape[1])
-            if self.is_full:
-                done["attention_mask"] = np.ones(self.shape, np.int64)
-            elif self.is_left:
-                done["attention_mask"] = (place >= (self.shape[1] - self.lengths)[:, None]).astype(np.int64)
-            else:
-                done["attention_mask"] = (place < self.lengths[:, None]).astype(np.int64)
-        if self.special is not None:
-            done["special_tokens_mask"] = self.special.reshape(self.shape)
-        if columns["length"]:
-            done["length"] = np.full(self.shape[0], self.shape[1], np.int64)
-        return done
-
-
-class _Flat:
-    """The ids of one side of a batch, and the kept interval of each row."""
-
-    def __init__(self, tok: CompiledTokenizer, texts: Rows, options: CallOptions) -> None:
-        import numpy as np  # noqa: PLC0415 (only arrays need it)
-
-        self.ids, ends = _core.encode_batch_flat(tok, texts, **options.reading, threads=options.threads)
-        self.starts = ends[:-1]
-        self.lengths: NDArray[np.int64] = np.diff(ends)
-        self.is_whole = True
-
-    def keep(self, rows: NDArray[np.int64], kept: list[int], side: str) -> None:
-        """Truncates rows to these numbers of ids."""
-        self.is_whole = False
-        lengths = self.lengths.copy()
-        lengths[rows] = kept
-        if side == "left":
-            self.starts = self.starts + (self.lengths - lengths)
-        self.lengths = lengths
-
-    def places(self, starts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The positions of the kept ids if each row begins at `starts`."""
-        import numpy as np  # noqa: PLC0415 (as above)
-
-        ends = np.cumsum(self.lengths)
-        places = np.repeat(starts - ends + self.lengths, self.lengths)
-        places += np.arange(len(places))
-        return places
-
-    def kept(self) -> NDArray[np.uint32]:
-        """The kept ids of all rows."""
-        return self.ids if self.is_whole else self.ids[self.places(self.starts)]
-
-
-def _keep(sides: list[_Flat], truncation: Truncation) -> None:
-    import numpy as np  # noqa: PLC0415 (only arrays need it)
-
-    totals = sides[0].lengths if len(sides) == 1 else sides[0].lengths + sides[1].lengths
-    rows = np.flatnonzero(totals > truncation.room)
-    if not len(rows):
-        return
-    columns = [side.lengths[rows].tolist() for side in sides]
-    seconds = columns[1] if len(sides) > 1 else [None] * len(rows)
-    kept = [
-        _kept(truncation, first, second, row)
-        for row, first, second in zip(rows.tolist(), columns[0], seconds, strict=True)
-    ]
-    for number, side in enumerate(sides):
-        side.keep(rows, [pair[number] for pair in kept], truncation.side)

@@ -166,6 +166,7 @@ class BatchEncoding(dict[str, Any]):
     Args:
         columns: The columns.
         encode: Computes the encodings of the rows.
+        sequence_ids: Computes those of a row without its encoding, or None.
 
     Example:
         >>> import bytepair as bp
@@ -176,11 +177,17 @@ class BatchEncoding(dict[str, Any]):
         (1, ['s', 'low'], [(0, 3), (3, 4), (4, 7)])
     """
 
-    __slots__ = ("_encode", "_encodings")
+    __slots__ = ("_encode", "_encodings", "_sequence_ids")
 
-    def __init__(self, columns: dict[str, Any], encode: Callable[[], list[Encoding]] | None = None) -> None:
+    def __init__(
+        self,
+        columns: dict[str, Any],
+        encode: Callable[[], list[Encoding]] | None = None,
+        sequence_ids: Callable[[int], list[int | None] | None] | None = None,
+    ) -> None:
         super().__init__(columns)
         self._encode = encode
+        self._sequence_ids = sequence_ids
         self._encodings: list[Encoding] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -227,7 +234,7 @@ class BatchEncoding(dict[str, Any]):
     def to(self, device: Any) -> BatchEncoding:
         """The same with its tensors on a device; other columns are unchanged."""
         moved = {name: column.to(device) if hasattr(column, "to") else column for name, column in self.items()}
-        batch = BatchEncoding(moved, self._encode)
+        batch = BatchEncoding(moved, self._encode, self._sequence_ids)
         batch._encodings = self._encodings
         return batch
 
@@ -241,7 +248,8 @@ class BatchEncoding(dict[str, Any]):
 
     def sequence_ids(self, row: int = 0) -> list[int | None]:
         """As `Encoding.sequence_ids`."""
-        return self.encodings[row].sequence_ids
+        found = None if self._sequence_ids is None else self._sequence_ids(row)
+        return self.encodings[row].sequence_ids if found is None else found
 
     def token_to_sequence(self, row: int, token: int | None = None) -> int | None:
         """As `Encoding.token_to_sequence`."""

@@ -1,7 +1,8 @@
 """``tok(...)``: encode, truncate, post-process, pad, and make columns.
 
-The same rows are made in three ways. Ids alone are assembled as lists, or with numpy for the whole batch at once
-(``columns``). With offsets or overflowing parts, rows are built as `Encoding`, which defines the other two.
+The same rows are made in three ways. Ids alone are assembled as lists (``columns``). Arrays, and the offsets of many
+characters, are made with numpy for the whole batch at once (``flat_columns``). Overflowing parts and few offsets are
+built as `Encoding`, which defines the other two.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from bytepair._core import Control
-from bytepair.call.columns import CallOptions, Rows, build_arrays, build_lists, unequal
+from bytepair.call.columns import CallOptions, Rows, build_lists, unequal
 from bytepair.call.encoding import BatchEncoding, Encoding
 from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.padding import KNOWN_PAD_TOKENS, Padding
@@ -30,6 +31,8 @@ _STRATEGIES: dict[Any, str] = {
     "only_first": "only_first",
     "only_second": "only_second",
 }
+_LEAST = 4096
+"""Offsets of a batch of fewer characters are made row by row: numpy has a cost for each call."""
 _PADDINGS: dict[Any, str] = {True: "longest", "longest": "longest", "max_length": "max_length"}
 
 
@@ -174,31 +177,49 @@ def call(
     if pairs is not None and len(pairs) != len(texts):
         raise ValueError(f"there are {len(texts)} texts and {len(pairs)} second texts of pairs")
     encode = _Encode(tok, texts, pairs, options)
-    if columns["offset_mapping"] or options.overflow:
-        encodings, samples = encode.rows()
-        made = BatchEncoding(
-            encoding_columns(encodings, samples if options.overflow else None, columns), lambda: encodings
-        )
-        if convert is not None:
-            import numpy as np  # noqa: PLC0415 (only arrays need it)
+    is_plain = not options.overflow and not columns["offset_mapping"]
+    table = None
+    if convert is not None if is_plain else _suits_flat(tok, texts, pairs):
+        from bytepair.call import flat_columns  # noqa: PLC0415 (with numpy)
 
-            for name, column in made.items():
-                _check_equal(name, column)
-                array = np.asarray(column, dtype=np.int64)
-                made[name] = convert(
-                    array.reshape(len(column), -1 if array.size else 0, 2) if name == "offset_mapping" else array
-                )
-        elif unwrap and not options.overflow:
-            _unwrap(made)
-        return made
-    build = build_lists if convert is None else build_arrays
-    made = BatchEncoding(build(tok, texts, pairs, options, columns), lambda: encode.rows()[0])
+        table = flat_columns.build(tok, texts, pairs, options, columns, arrays=convert is not None)
+    if table is not None:
+        found = table.lists() if convert is None else table.arrays()
+        made = BatchEncoding(found, lambda: encode.rows()[0], table.sequence_ids)
+    elif is_plain:
+        made = BatchEncoding(build_lists(tok, texts, pairs, options, columns), lambda: encode.rows()[0])
+    else:
+        encodings, samples = encode.rows()
+        found = encoding_columns(encodings, samples if options.overflow else None, columns)
+        made = BatchEncoding(found if convert is None else _arrays(found), lambda: encodings)
     if convert is not None:
         for name, column in made.items():
             made[name] = convert(column)
-    elif unwrap:
+    elif unwrap and not options.overflow:
         _unwrap(made)
     return made
+
+
+def _arrays(columns: dict[str, list[Any]]) -> dict[str, Any]:
+    """The columns of encodings as arrays."""
+    import numpy as np  # noqa: PLC0415 (only arrays need it)
+
+    made: dict[str, Any] = {}
+    for name, column in columns.items():
+        if column and isinstance(column[0], list) and len({len(row) for row in column}) > 1:
+            raise unequal(name)
+        array = np.asarray(column, dtype=np.int64)
+        made[name] = array.reshape(len(column), -1 if array.size else 0, 2) if name == "offset_mapping" else array
+    return made
+
+
+def _suits_flat(tok: CompiledTokenizer, texts: Rows, pairs: Rows | None) -> bool:
+    """Whether the offsets of a batch are made for all rows at once: of plain texts, that are not few."""
+    sides = [rows for rows in (texts, pairs) if rows is not None]
+    if any(not isinstance(text, str | bytes) for rows in sides for text in rows):
+        return False
+    trims = [number for number, _ in post_processor(tok).trims]
+    return trims in ([], [0]) and sum(len(text) for rows in sides for text in rows) >= _LEAST
 
 
 def _batch(texts: Rows) -> Rows:
@@ -212,11 +233,6 @@ def _unwrap(batch: BatchEncoding) -> None:
     for name, column in batch.items():
         if name != "length":
             batch[name] = column[0]
-
-
-def _check_equal(name: str, rows: list[Any]) -> None:
-    if rows and isinstance(rows[0], list) and len({len(row) for row in rows}) > 1:
-        raise unequal(name)
 
 
 class _Encode(NamedTuple):

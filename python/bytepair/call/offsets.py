@@ -32,10 +32,7 @@ def encode_with_offsets(tok: CompiledTokenizer, text: TextInput, sequence: int, 
     """
     # Every id has a word here; ids added later by a post-processor have none.
     words: Any
-    if isinstance(text, (str, bytes)):
-        ids, offsets, words, surfaces = _core.locate(tok, text, **reading)
-    else:
-        ids, offsets, words, surfaces = _locate_parts(tok, text, reading)
+    ids, offsets, words, surfaces = located(tok, text, reading)
     tokens = spell_tokens(tok, ids)
     for place, surface in surfaces.items():
         tokens[place] = surface
@@ -43,10 +40,16 @@ def encode_with_offsets(tok: CompiledTokenizer, text: TextInput, sequence: int, 
     return Encoding(ids, tokens, offsets, words, [sequence] * count, [0] * count, [1] * count)
 
 
+def located(
+    tok: CompiledTokenizer, text: TextInput, reading: dict[str, Any]
+) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]:
+    """As `lowlevel.locate`; of a list of parts in characters of the joined text."""
+    return _core.locate(tok, text, **reading) if isinstance(text, str | bytes) else _locate_parts(tok, text, reading)
+
+
 def _locate_parts(
     tok: CompiledTokenizer, parts: Sequence[str | bytes | Control], reading: dict[str, Any]
 ) -> tuple[list[int], list[tuple[int, int]], list[int], dict[int, str]]:
-    """As `lowlevel.locate`, in characters of the joined text."""
     ids = tok.encode(parts, **reading)
     whole = "".join(
         part.token if isinstance(part, Control) else part if isinstance(part, str) else part.decode("utf-8", "replace")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.call import post_processor_json
 from bytepair.call.encoding import Encoding
-from bytepair.call.post_processors import added_encoding, claim
+from bytepair.call.post_processors import ByteLevel, RobertaProcessing, added_encoding, claim
 from bytepair.errors import FormatError, LimitError
 from bytepair.model.cache import cached
 
@@ -73,9 +73,43 @@ class PostProcessor:
         """The number of ids that it adds to a text, or to a pair."""
         return sum(processor.added(pair) for processor in self._processors or ())
 
+    @property
+    def trims(self) -> list[tuple[int, bool]]:
+        """The number of each processor that trims offsets, and its ``add_prefix_space``."""
+        return [
+            (number, processor.add_prefix_space)
+            for number, processor in enumerate(self._processors or ())
+            if isinstance(processor, ByteLevel | RobertaProcessing) and processor.trim_offsets
+        ]
+
     def layout(self, *, pair: bool, add: bool) -> tuple[LayoutPart, ...]:
         """The layout of a row that did not overflow."""
         return self._layouts[pair, add]
+
+    def layouts(self, *, pair: bool, add: bool) -> list[tuple[LayoutPart, ...]] | None:
+        """The layout of a row, and that of an overflowing part of its first and of its second text.
+
+        None if these are not as many rows as parts, or differ in more than type ids and the mask of special tokens.
+        """
+        rows = self._marked(pair=pair, add=add)
+        found = [_layout(row) for row in rows]
+        shapes = {tuple((part.sequence, part.ids) for part in parts) for parts in found}
+        return found if len(rows) == 2 + pair and len(shapes) == 1 else None
+
+    def tells_texts(self, *, pair: bool, add: bool) -> bool:
+        """Whether `Encoding.sequence_ids` are those of `layouts`: some post-processors confuse the texts."""
+        rows = self._marked(pair=pair, add=add)
+        texts = [[None if id >= 0 else -1 - id for id in row.ids] for row in rows]
+        return all(row._ranges for row in rows) and [row.sequence_ids for row in rows] == texts
+
+    def _marked(self, *, pair: bool, add: bool) -> list[Encoding]:
+        """A row of markers, and one for an overflowing part of each text."""
+        rows = [self.process([_marker(number) for number in range(1 + pair)], add=add)]
+        for side in range(1 + pair):
+            encodings = [_marker(number) for number in range(1 + pair)]
+            encodings[side].overflowing = [_marker(side)]
+            rows += self.process(encodings, add=add).overflowing
+        return rows
 
     def process(self, encodings: list[Encoding], *, add: bool) -> Encoding:
         """Merges the encoding of a text, or those of a pair, into one; they are changed in place.

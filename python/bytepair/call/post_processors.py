@@ -202,7 +202,7 @@ def _trim(encodings: list[Encoding], add_prefix_space: bool) -> None:
 
 
 @lru_cache(maxsize=8192)
-def _spaces(token: str) -> tuple[int, int]:
+def spaces(token: str) -> tuple[int, int]:
     """The numbers of white-space characters at the two ends of a token."""
     return len(token) - len(token.lstrip(_SPACES)), len(token) - len(token.rstrip(_SPACES))
 
@@ -210,7 +210,7 @@ def _spaces(token: str) -> tuple[int, int]:
 def _trimmed(tokens: list[str], offsets: list[tuple[int, int]], add_prefix_space: bool) -> list[tuple[int, int]]:
     """Offsets without the white space at the ends of tokens."""
     done = list(offsets)
-    for place, (leading, trailing) in enumerate(map(_spaces, tokens)):
+    for place, (leading, trailing) in enumerate(map(spaces, tokens)):
         if not leading and not trailing:
             continue
         start, end = offsets[place]

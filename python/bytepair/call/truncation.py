@@ -84,21 +84,24 @@ class Truncation(NamedTuple):
 
     def cut(self, encoding: Encoding, keep: int, *, overflow: bool) -> Encoding:
         """Cuts an encoding to `keep` ids, a result of `kept`; with `overflow` it also keeps the rest."""
-        length = len(encoding)
-        if keep >= length:
+        if keep >= len(encoding):
             return encoding
-        if keep == 0:
-            empty = _slice(encoding, 0, 0)
-            empty.overflowing = [encoding] if overflow else []
-            return empty
-        if not overflow:
-            return _slice(encoding, 0, keep) if self.side == "right" else _slice(encoding, length - keep, length)
-        parts = [_slice(encoding, start, end) for start, end in self._windows(length, keep)]
+        windows = self.windows(len(encoding), keep)
+        parts = [_slice(encoding, start, end) for start, end in windows[: None if overflow else 1]]
         parts[0].overflowing = parts[1:]
         return parts[0]
 
-    def _windows(self, length: int, keep: int) -> list[tuple[int, int]]:
-        """Intervals of `keep` ids from the kept end to the other; the last may be shorter."""
+    def windows(self, length: int, keep: int) -> list[tuple[int, int]]:
+        """Intervals of `keep` ids from the kept end to the other; the last may be shorter.
+
+        Example:
+            >>> Truncation(4, stride=1).windows(8, 4), Truncation(0).windows(8, 0)
+            ([(0, 4), (3, 7), (6, 8)], [(0, 0), (0, 8)])
+        """
+        if keep >= length:
+            return [(0, length)]
+        if keep == 0:
+            return [(0, 0), (0, length)]
         step = keep - self.stride
         count = 1 + -(-(length - keep) // step)
         if self.side == "right":
