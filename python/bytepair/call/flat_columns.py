@@ -99,7 +99,7 @@ class Table:
         rows: tuple[NDArray[np.int64], NDArray[np.int64]],
     ) -> None:
         self.processor, self.options = processor, options
-        # Of each row the number of its text, and that of its layout.
+        # The number of the text of each row, and that of its layout.
         samples, self.kinds = rows
         padding = options.padding
         width = 0 if padding is None else padding.width(int(lengths[self.kinds == 0].max(initial=0)))
@@ -229,7 +229,7 @@ class _Side:
         self.is_whole = True
 
     def keep(self, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
-        """Has these rows from now on: intervals of the ids."""
+        """Replaces the rows by these intervals of the ids."""
         self.is_whole = False
         self.starts, self.lengths = starts, lengths
 
@@ -293,7 +293,7 @@ def _windows(sides: list[_Side], truncation: Truncation) -> tuple[NDArray[np.int
     """Truncates the rows, and adds behind each its overflowing parts; None if both texts of a row overflow.
 
     Returns:
-        Of each row, the number of its text, and that of its layout: 1 for a part of the first text, 2 of the second.
+        The number of the text of each row, and that of its layout: 1 for a part of the first text, 2 of the second.
     """
     samples: list[int] = []
     kinds: list[int] = []
