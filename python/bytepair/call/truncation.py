@@ -86,8 +86,9 @@ class Truncation(NamedTuple):
         """Cuts an encoding to `keep` ids, a result of `kept`; with `overflow` it also keeps the rest."""
         if keep >= len(encoding):
             return encoding
-        windows = self.windows(len(encoding), keep)
-        parts = [_slice(encoding, start, end) for start, end in windows[: None if overflow else 1]]
+        windows = self.windows(len(encoding), keep)[: None if overflow else 1]
+        whole = (0, len(encoding))
+        parts = [encoding if window == whole else _slice(encoding, *window) for window in windows]
         parts[0].overflowing = parts[1:]
         return parts[0]
 
