@@ -22,6 +22,7 @@ import bytepair as bp
 from bytepair.call import model_inputs
 from bytepair.call import truncation as cutting
 from bytepair.call.encoding import BatchEncoding
+from bytepair.compat.transformers import words
 from bytepair.formats import sentencepiece, vocab_txt
 from tests.conftest import HOSTILE, WHOLE, share
 from tests.formats import models
@@ -135,6 +136,7 @@ def at_once() -> Iterator[None]:
     """Makes offsets and overflowing parts with numpy, of few texts too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_inputs, "_LEAST", 0)
+        patch.setattr(words, "_LEAST", 0)
         yield
 
 
@@ -215,8 +217,9 @@ def test_offsets_are_made_at_once_as_row_by_row(plain: bp.Tokenizer, name: str, 
     """Texts of several threads, that are not Unicode, with surfaces that are trimmed."""
     spec = plain.spec
     if kind != "bytes":
-        pieces, words = models.unigram_pieces(), models.VOCAB_TXT
-        read = sentencepiece.read(models.model(pieces, 1)) if kind == "pieces" else vocab_txt.read(words)
+        of_pieces = kind == "pieces"
+        pieces = models.model(models.unigram_pieces(), 1)
+        read = sentencepiece.read(pieces) if of_pieces else vocab_txt.read(models.VOCAB_TXT)
         spec = read.replace(added_tokens=(*read.added_tokens, bp.AddedToken("<mask>", 402, lstrip=True)))
         spec = spec.replace(added_tokens=(*spec.added_tokens, bp.AddedToken("[CLS]x", 403)))
     processor = PROCESSORS[name]

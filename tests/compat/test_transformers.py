@@ -21,6 +21,7 @@ from bytepair.compat.transformers import batch as batches
 from bytepair.formats import configs
 from tests.conftest import HOSTILE
 from tests.formats import models
+from tests.test_calls import at_once
 
 transformers = pytest.importorskip("transformers")
 
@@ -171,8 +172,16 @@ def test_calls_give_the_same(folder: Path) -> None:
             found = ours(text, pair, **options)
         except bp.LimitError:
             # In this case tokenizers cuts off more than there is.
+            with at_once(), pytest.raises(bp.LimitError):
+                ours(text, pair, **options)
             continue
         assert columns(found) == columns(expected), (text, pair, options)
+        with at_once():
+            quick = ours(text, pair, **options)
+        assert columns(quick) == columns(expected), (text, pair, options)
+        for row in range(len(expected.encodings)):
+            assert quick.sequence_ids(row) == expected.sequence_ids(row), (text, pair, options)
+            assert quick.word_ids(row) == expected.word_ids(row), (text, pair, options)
         for one, other in zip(found.encodings, expected.encodings, strict=True):
             for name in ("ids", "tokens", "offsets", "word_ids", "type_ids", "sequence_ids", "special_tokens_mask"):
                 assert getattr(one, name) == getattr(other, name), (name, text, pair, options)

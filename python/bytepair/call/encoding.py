@@ -6,7 +6,7 @@ The queries of `Encoding` follow ``tokenizer/encoding.rs`` of ``tokenizers`` 0.2
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from bytepair.drawing.display import draw
 
@@ -156,6 +156,16 @@ class Encoding:
         return None if tokens is None else (self.offsets[tokens[0]][0], self.offsets[tokens[1] - 1][1])
 
 
+class Known(Protocol):
+    """Columns of rows that are known without their encodings; None for those that are not."""
+
+    def sequence_ids(self, row: int) -> list[int | None] | None:
+        """As `Encoding.sequence_ids`."""
+
+    def word_ids(self, row: int) -> list[int | None] | None:
+        """As `Encoding.word_ids`."""
+
+
 class BatchEncoding(dict[str, Any]):
     """Columns of rows: a dict whose keys are attributes as well.
 
@@ -166,7 +176,7 @@ class BatchEncoding(dict[str, Any]):
     Args:
         columns: The columns.
         encode: Computes the encodings of the rows.
-        sequence_ids: Computes those of a row without its encoding, or None.
+        rows: Columns of the rows without their encodings.
 
     Example:
         >>> import bytepair as bp
@@ -177,17 +187,17 @@ class BatchEncoding(dict[str, Any]):
         (1, ['s', 'low'], [(0, 3), (3, 4), (4, 7)])
     """
 
-    __slots__ = ("_encode", "_encodings", "_sequence_ids")
+    __slots__ = ("_encode", "_encodings", "_rows")
 
     def __init__(
         self,
         columns: dict[str, Any],
         encode: Callable[[], list[Encoding]] | None = None,
-        sequence_ids: Callable[[int], list[int | None] | None] | None = None,
+        rows: Known | None = None,
     ) -> None:
         super().__init__(columns)
         self._encode = encode
-        self._sequence_ids = sequence_ids
+        self._rows = rows
         self._encodings: list[Encoding] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -234,7 +244,7 @@ class BatchEncoding(dict[str, Any]):
     def to(self, device: Any) -> BatchEncoding:
         """The same with its tensors on a device; other columns are unchanged."""
         moved = {name: column.to(device) if hasattr(column, "to") else column for name, column in self.items()}
-        batch = BatchEncoding(moved, self._encode, self._sequence_ids)
+        batch = BatchEncoding(moved, self._encode, self._rows)
         batch._encodings = self._encodings
         return batch
 
@@ -244,11 +254,12 @@ class BatchEncoding(dict[str, Any]):
 
     def word_ids(self, row: int = 0) -> list[int | None]:
         """As `Encoding.word_ids`."""
-        return self.encodings[row].word_ids
+        found = None if self._rows is None else self._rows.word_ids(row)
+        return self.encodings[row].word_ids if found is None else found
 
     def sequence_ids(self, row: int = 0) -> list[int | None]:
         """As `Encoding.sequence_ids`."""
-        found = None if self._sequence_ids is None else self._sequence_ids(row)
+        found = None if self._rows is None else self._rows.sequence_ids(row)
         return self.encodings[row].sequence_ids if found is None else found
 
     def token_to_sequence(self, row: int, token: int | None = None) -> int | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -40,6 +40,7 @@ def build(
     columns: dict[str, bool],
     *,
     arrays: bool = True,
+    words: bool = False,
 ) -> Table | None:
     """The rows of a batch; with offsets only of plain texts.
 
@@ -52,6 +53,7 @@ def build(
         options: The checked options.
         columns: Whether each optional column is made, by name.
         arrays: Whether the rows have to be equally long.
+        words: Whether texts are lists of words, which are encoded alone.
 
     Raises:
         ValueError: The rows of arrays differ in length.
@@ -61,9 +63,8 @@ def build(
     if options.overflow and layouts is None:
         return None
     layouts = layouts or [processor.layout(pair=options.pair, add=options.add)]
-    sides = [
-        _Side(tok, rows, options, located=columns["offset_mapping"]) for rows in (texts, pairs) if rows is not None
-    ]
+    given = [rows for rows in (texts, pairs) if rows is not None]
+    sides = [_Side(tok, rows, options, located=columns["offset_mapping"], words=words) for rows in given]
     if columns["offset_mapping"]:
         for _, add_prefix_space in processor.trims:
             for side in sides:
@@ -124,8 +125,7 @@ class Table:
             self.done["offset_mapping"] = np.zeros((total, 2), np.int64)
         self.has_lengths = columns["length"]
         self.samples = samples if options.overflow else None
-        # The text of each part that was added, and its length in each row.
-        self.filled: list[tuple[int | None, NDArray[np.int64]]] = []
+        self.filled: list[_Filled] = []
 
     def add(self, parts: tuple[LayoutPart, ...], sides: list[_Side]) -> None:
         """Adds ids or a text to each row: the same part of each layout, of which a row has one."""
@@ -134,7 +134,7 @@ class Table:
             for at, id in enumerate(parts[0].ids):
                 self._set(self.next, id, parts, at, self.kinds)
                 self.next = self.next + 1
-            self.filled.append((None, np.full(len(self.kinds), len(parts[0].ids))))
+            self.filled.append(_Filled(None, np.full(len(self.kinds), len(parts[0].ids))))
             return
         side = sides[sequence]
         places = runs(self.next, side.lengths)
@@ -148,7 +148,7 @@ class Table:
                 has_any = side.lengths > 0
                 mapping[self.next[has_any]] = side.first_places[side.starts[has_any]]
         self.next = self.next + side.lengths
-        self.filled.append((sequence, side.lengths))
+        self.filled.append(_Filled(sequence, side.lengths, side.starts, side.words))
 
     def _set(
         self, places: NDArray[np.int64], ids: Any, parts: tuple[LayoutPart, ...], at: int, kinds: NDArray[np.int64]
@@ -170,8 +170,24 @@ class Table:
         if not self._tells_texts:
             return None
         column: list[int | None] = []
-        for sequence, lengths in self.filled:
-            column += [sequence] * int(lengths[row])
+        for part in self.filled:
+            column += [part.sequence] * int(part.lengths[row])
+        return self._padded(column, row)
+
+    def word_ids(self, row: int) -> list[int | None] | None:
+        """As `Encoding.word_ids` of a row; None where only locating the text finds its words."""
+        column: list[int | None] = []
+        for part in self.filled:
+            length = int(part.lengths[row])
+            if part.sequence is None:
+                column += [None] * length
+            elif part.words is None or part.starts is None:
+                return None
+            else:
+                column += part.words[part.starts[row] :][:length].tolist()
+        return self._padded(column, row)
+
+    def _padded(self, column: list[int | None], row: int) -> list[int | None]:
         gap: list[int | None] = [None] * int(self.gaps[row])
         return gap + column if self.is_left else column + gap
 
@@ -205,25 +221,44 @@ class Table:
         return done
 
 
+class _Filled(NamedTuple):
+    """A part of each row of a table."""
+
+    sequence: int | None
+    lengths: NDArray[np.int64]
+    starts: NDArray[np.int64] | None = None
+    words: NDArray[np.int64] | None = None
+
+
 class _Side:
     """The ids of one side of a batch, perhaps with their places, and the kept interval of each row."""
 
-    def __init__(self, tok: CompiledTokenizer, texts: Rows, options: CallOptions, *, located: bool) -> None:
+    def __init__(
+        self, tok: CompiledTokenizer, texts: Rows, options: CallOptions, *, located: bool, words: bool
+    ) -> None:
         self.tok = tok
         self.places: NDArray[np.int64] | None = None
         # Those of ids at the start of a row, where they differ from the others.
         self.first_places: NDArray[np.int64] | None = None
+        # The number of the word of each id, if texts are lists of words.
+        self.words: NDArray[np.int64] | None = None
+        firsts = np.cumsum([0, *(len(text) if words else 1 for text in texts)])
         reading = {**options.reading, "threads": options.threads}
+        plain = cast("Sequence[str | bytes]", [word for text in texts for word in text] if words else texts)
         try:
             if located:
-                plain = cast("Sequence[str | bytes]", texts)
                 self.ids, bounds, flat, self.surfaces = _core.locate_batch(tok, plain, **reading)
                 self.places = flat.reshape(-1, 2)
             else:
-                self.ids, bounds = _core.encode_batch_flat(tok, texts, **reading)
+                self.ids, bounds = _core.encode_batch_flat(tok, plain, **reading)
         except BytepairError as error:
-            error.row = error.row if len(texts) > 1 else None
+            row = None if error.row is None else int(np.searchsorted(firsts, error.row, "right")) - 1
+            error.row = row if len(texts) > 1 else None
             raise
+        if words:
+            numbers = np.arange(len(plain)) - np.repeat(firsts[:-1], np.diff(firsts))
+            self.words = np.repeat(numbers, np.diff(bounds))
+            bounds = bounds[firsts]
         self.starts = bounds[:-1]
         self.lengths: NDArray[np.int64] = np.diff(bounds)
         self.is_whole = True

@@ -185,7 +185,7 @@ def call(
         table = flat_columns.build(tok, texts, pairs, options, columns, arrays=convert is not None)
     if table is not None:
         found = table.lists() if convert is None else table.arrays()
-        made = BatchEncoding(found, lambda: encode.rows()[0], table.sequence_ids)
+        made = BatchEncoding(found, lambda: encode.rows()[0], table)
     elif is_plain:
         made = BatchEncoding(build_lists(tok, texts, pairs, options, columns), lambda: encode.rows()[0])
     else:

@@ -118,6 +118,6 @@ class BatchEncoding(encoding.BatchEncoding):
 
 def adopt(batch: encoding.BatchEncoding) -> BatchEncoding:
     """Convert a batch of bytepair to this class."""
-    made = BatchEncoding(batch, batch._encode, batch._sequence_ids)
+    made = BatchEncoding(batch, batch._encode, batch._rows)
     made._encodings = batch._encodings
     return made

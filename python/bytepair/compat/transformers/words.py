@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 from bytepair.call.model_inputs import encoding_columns
 from bytepair.call.post_processing import post_processor
+from bytepair.call.tensors import converter
 from bytepair.compat.tokenizers.rows import of_words
 from bytepair.compat.transformers.batch import BatchEncoding
 from bytepair.errors import BytepairError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bytepair.call.columns import CallOptions
     from bytepair.call.encoding import Encoding
+    from bytepair.call.flat_columns import Table
     from bytepair.tokenizer import Tokenizer
+
+_LEAST = 64
+"""Fewer words are encoded one after the other: numpy has a cost for each call."""
 
 
 def rows(
@@ -53,6 +58,24 @@ def _row(tok: Tokenizer, given: list[Sequence[str]], options: CallOptions) -> En
     return post_processor(tok).process(sides, add=options.add)
 
 
+def _suits_flat(tok: Tokenizer, sides: list[Sequence[Sequence[str]]], columns: dict[str, bool]) -> bool:
+    if any(not isinstance(word, str) for side in sides for text in side for word in text):
+        return False
+    return not columns["offset_mapping"] or [number for number, _ in post_processor(tok).trims] in ([], [0])
+
+
+def _of_table(
+    table: Table, encode: Callable[[], list[Encoding]], tensors: str | None, *, unwrap: bool
+) -> BatchEncoding:
+    convert = converter(tensors)
+    if convert is not None:
+        return BatchEncoding({name: convert(column) for name, column in table.arrays().items()}, encode, table)
+    made = BatchEncoding(table.lists(), encode, table)
+    if unwrap:
+        made.update({name: column[0] for name, column in made.items() if name != "length"})
+    return made
+
+
 def call(
     tok: Tokenizer,
     texts: Sequence[Sequence[str]],
@@ -64,6 +87,13 @@ def call(
     unwrap: bool,
 ) -> BatchEncoding:
     """The columns of rows; arguments as `bytepair.call.model_inputs.call`."""
+    given = [side for side in (texts, pairs) if side is not None]
+    if sum(len(text) for side in given for text in side) >= _LEAST and _suits_flat(tok, given, columns):
+        from bytepair.call import flat_columns  # noqa: PLC0415 (with numpy)
+
+        table = flat_columns.build(tok, texts, pairs, options, columns, arrays=tensors is not None, words=True)
+        if table is not None:
+            return _of_table(table, lambda: rows(tok, texts, pairs, options)[0], tensors, unwrap=unwrap)
     encodings, samples = rows(tok, texts, pairs, options)
     found = encoding_columns(encodings, samples if options.overflow else None, columns)
     made = BatchEncoding(found, lambda: encodings)
