@@ -192,12 +192,11 @@ class Table:
         return gap + column if self.is_left else column + gap
 
     def arrays(self) -> dict[str, Any]:
-        """The columns by name, of rows that are equally long."""
+        """Takes the columns by name out of it, of rows that are equally long."""
         rows = len(self.widths)
         width = int(self.widths.max(initial=0))
-        done: dict[str, Any] = {
-            name: column.reshape(rows, width, *column.shape[1:]) for name, column in self.done.items()
-        }
+        taken, self.done = self.done, {}
+        done: dict[str, Any] = {name: column.reshape(rows, width, *column.shape[1:]) for name, column in taken.items()}
         if self.has_lengths:
             done["length"] = np.full(rows, width, np.int64)
         if self.samples is not None:
@@ -205,10 +204,11 @@ class Table:
         return done
 
     def lists(self) -> dict[str, Any]:
-        """The columns by name as lists of rows."""
+        """Takes the columns by name out of it, as lists of rows."""
         bounds = [*self.begins.tolist(), int(self.widths.sum())]
+        taken, self.done = self.done, {}
         done: dict[str, Any] = {}
-        for name, column in self.done.items():
+        for name, column in taken.items():
             if name == "offset_mapping":
                 done[name] = _core.place_lists(column.reshape(-1), np.array(bounds))
             else:

@@ -218,8 +218,7 @@ def _suits_flat(tok: CompiledTokenizer, texts: Rows, pairs: Rows | None) -> bool
     sides = [rows for rows in (texts, pairs) if rows is not None]
     if any(not isinstance(text, str | bytes) for rows in sides for text in rows):
         return False
-    trims = [number for number, _ in post_processor(tok).trims]
-    return trims in ([], [0]) and sum(len(text) for rows in sides for text in rows) >= _LEAST
+    return post_processor(tok).trims_first and sum(len(text) for rows in sides for text in rows) >= _LEAST
 
 
 def _batch(texts: Rows) -> Rows:

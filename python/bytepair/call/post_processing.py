@@ -82,6 +82,11 @@ class PostProcessor:
             if isinstance(processor, ByteLevel | RobertaProcessing) and processor.trim_offsets
         ]
 
+    @property
+    def trims_first(self) -> bool:
+        """Whether offsets are trimmed by the first processor alone, or not at all."""
+        return [number for number, _ in self.trims] in ([], [0])
+
     def layout(self, *, pair: bool, add: bool) -> tuple[LayoutPart, ...]:
         """The layout of a row that did not overflow."""
         return self._layouts[pair, add]

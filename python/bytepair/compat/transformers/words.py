@@ -61,7 +61,7 @@ def _row(tok: Tokenizer, given: list[Sequence[str]], options: CallOptions) -> En
 def _suits_flat(tok: Tokenizer, sides: list[Sequence[Sequence[str]]], columns: dict[str, bool]) -> bool:
     if any(not isinstance(word, str) for side in sides for text in side for word in text):
         return False
-    return not columns["offset_mapping"] or [number for number, _ in post_processor(tok).trims] in ([], [0])
+    return not columns["offset_mapping"] or post_processor(tok).trims_first
 
 
 def _of_table(
