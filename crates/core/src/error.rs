@@ -99,10 +99,18 @@ impl Error {
         Self(Some(Box::new(Details::new(kind, what.into(), "".into()))))
     }
 
-    /// The same error after a change.
+    /// The same error after a change; a lack of memory is never changed, since there may be none for its details.
+    ///
+    /// ```
+    /// use bytepair_core::{Error, error::Kind};
+    /// let [other, memory] = [Error::new(Kind::Encode, "no token"), Error::memory()].map(|error| error.but(|error| error.byte = Some(1)));
+    /// assert_eq!((other.byte, memory.byte), (Some(1), None));
+    /// ```
     #[must_use]
     pub fn but(mut self, change: impl FnOnce(&mut Details)) -> Self {
-        change(&mut self);
+        if self.0.is_some() {
+            change(&mut self);
+        }
         self
     }
 
@@ -150,16 +158,14 @@ impl Error {
 
     /// The same error, placed at `byte` of a text.
     #[must_use]
-    pub fn at(mut self, byte: usize) -> Self {
-        self.byte = Some(byte);
-        self
+    pub fn at(self, byte: usize) -> Self {
+        self.but(|error| error.byte = Some(byte))
     }
 
     /// The same error for a text with `bytes` more bytes in front.
     #[must_use]
-    pub fn shifted(mut self, bytes: usize) -> Self {
-        self.byte = self.byte.map(|byte| byte + bytes);
-        self
+    pub fn shifted(self, bytes: usize) -> Self {
+        self.but(|error| error.byte = error.byte.map(|byte| byte + bytes))
     }
 
     /// The same error for a text with so many bytes, and so many characters, more in front.
@@ -170,9 +176,10 @@ impl Error {
 
     /// The same error, its character position derived from its byte position in `text`.
     #[must_use]
-    pub fn placed(mut self, text: &str) -> Self {
-        self.character = self.byte.and_then(|byte| text.get(..byte)).map(|before| before.chars().count());
-        self
+    pub fn placed(self, text: &str) -> Self {
+        self.but(|error| {
+            error.character = error.byte.and_then(|byte| text.get(..byte)).map(|before| before.chars().count());
+        })
     }
 
     /// The same error, placed in a line of a file.
@@ -184,9 +191,8 @@ impl Error {
 
     /// The same error, placed in a row of a batch.
     #[must_use]
-    pub fn row(mut self, row: usize) -> Self {
-        self.row = Some(row);
-        self
+    pub fn row(self, row: usize) -> Self {
+        self.but(|error| error.row = Some(row))
     }
 }
 
