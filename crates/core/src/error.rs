@@ -103,7 +103,8 @@ impl Error {
     ///
     /// ```
     /// use bytepair_core::{Error, error::Kind};
-    /// let [other, memory] = [Error::new(Kind::Encode, "no token"), Error::memory()].map(|error| error.but(|error| error.byte = Some(1)));
+    /// let errors = [Error::new(Kind::Encode, "no token"), Error::memory()];
+    /// let [other, memory] = errors.map(|error| error.but(|error| error.byte = Some(1)));
     /// assert_eq!((other.byte, memory.byte), (Some(1), None));
     /// ```
     #[must_use]

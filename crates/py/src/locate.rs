@@ -196,7 +196,7 @@ impl Row {
 ///
 /// Args:
 ///     places: Starts and ends, int64, one flat array.
-///     starts: The start of each row in the number of places, int64, and the end of the last one.
+///     starts: The number of the first place of each row, int64, and of the one behind the last.
 #[pyfunction]
 pub(crate) fn place_lists<'py>(
     py: Python<'py>,

@@ -73,7 +73,7 @@ def build_lists(
             place = number if len(rows) > 1 else None
             first, second = kept_of(truncation, len(row), len(other) if options.pair else None, row=place)
             left = truncation.side == "left"
-            row = row[len(row) - first :] if left else row[:first]  # noqa: PLW2901
+            row = row[len(row) - first :] if left else row[:first]  # noqa: PLW2901 (cut for this row)
             other = other[len(other) - second :] if left else other[:second]
         kept.append((row, other))
     done: dict[str, Any] = {"input_ids": [_ids(parts, pair) for pair in kept]}

@@ -1,8 +1,8 @@
 """``tok(...)``: encode, truncate, post-process, pad, and make columns.
 
-The same rows are made in three ways. Ids alone are assembled as lists (``columns``). Arrays, and the offsets of many
-characters, are made with numpy for the whole batch at once (``flat_columns``). Overflowing parts and few offsets are
-built as `Encoding`, which defines the other two.
+The same rows are made in three ways. Ids alone are assembled as lists (``columns``). Arrays, and offsets and
+overflowing parts of many characters, are made with numpy for the whole batch at once (``flat_columns``). Few of these,
+and what is rare, are built as `Encoding`, which defines the other two.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STRATEGIES: dict[Any, str] = {
     "only_second": "only_second",
 }
 _LEAST = 4096
-"""Offsets of a batch of fewer characters are made row by row: numpy has a cost for each call."""
+"""Offsets and overflowing parts of fewer characters are made row by row: numpy has a cost for each call."""
 _PADDINGS: dict[Any, str] = {True: "longest", "longest": "longest", "max_length": "max_length"}
 
 
@@ -179,7 +179,8 @@ def call(
     encode = _Encode(tok, texts, pairs, options)
     is_plain = not options.overflow and not columns["offset_mapping"]
     table = None
-    if convert is not None if is_plain else _suits_flat(tok, texts, pairs):
+    at_once = convert is not None if is_plain else _suits_flat(tok, texts, pairs)
+    if at_once:
         from bytepair.call import flat_columns  # noqa: PLC0415 (with numpy)
 
         table = flat_columns.build(tok, texts, pairs, options, columns, arrays=convert is not None)
@@ -214,7 +215,7 @@ def _arrays(columns: dict[str, list[Any]]) -> dict[str, Any]:
 
 
 def _suits_flat(tok: CompiledTokenizer, texts: Rows, pairs: Rows | None) -> bool:
-    """Whether the offsets of a batch are made for all rows at once: of plain texts, that are not few."""
+    """Whether offsets and overflowing parts are made for all rows at once: of plain texts, that are not few."""
     sides = [rows for rows in (texts, pairs) if rows is not None]
     if any(not isinstance(text, str | bytes) for rows in sides for text in rows):
         return False

@@ -308,17 +308,27 @@ def _m2m100(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Token
 
 
 def _t5(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
-    eos, extra = token_content(config, "eos_token") or "</s>", config.get("extra_ids", _EXTRA_IDS)
-    if type(extra) is not int or not 0 <= extra <= _MOST_EXTRA_IDS:
-        raise FormatError(
-            f"extra_ids is {str(extra)[:80]!r}", pointer="/extra_ids", remedy="correct the file, or remove it"
-        )
+    eos, extra = token_content(config, "eos_token") or "</s>", extra_ids(config)
     known = {token.content for token in spec.added_tokens}
     last = _size(spec) + extra - 1
     added = [AddedToken(f"<extra_id_{number}>", last - number) for number in reversed(range(extra))]
     added = [token for token in added if token.content not in known]
     extended = _with_spaces(spec, path, config).replace(added_tokens=(*spec.added_tokens, *added))
     return with_template(extended, [A, eos], [A, eos, B, eos])
+
+
+def extra_ids(config: Mapping[str, Any]) -> int:
+    """The number of T5's sentinels, ``<extra_id_0>`` and so on.
+
+    Raises:
+        FormatError: It is no number, or too large.
+    """
+    extra = config.get("extra_ids", _EXTRA_IDS)
+    if type(extra) is not int or not 0 <= extra <= _MOST_EXTRA_IDS:
+        raise FormatError(
+            f"extra_ids is {str(extra)[:80]!r}", pointer="/extra_ids", remedy="correct the file, or remove it"
+        )
+    return extra
 
 
 def _size(spec: TokenizerSpec) -> int:

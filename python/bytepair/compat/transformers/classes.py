@@ -33,7 +33,6 @@ _ROBERTA = {
 }
 _GPT2 = {"bos_token": _END, "eos_token": _END, "unk_token": _END}
 _T5 = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-_SENTINELS = 100
 _CLIP = {"bos_token": "<|startoftext|>", "eos_token": _END, "unk_token": _END, "pad_token": _END}
 _LLAMA = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
 _GEMMA = {
@@ -172,17 +171,6 @@ def known(stem: str) -> dict[str, Any]:
     elif stem in _TYPED_LAST:
         found["model_input_names"] = [*INPUTS, "token_type_ids"]
     return found
-
-
-def sentinels(count: int | None, added: Collection[str]) -> list[str]:
-    """The sentinels of T5, special tokens of a file that lists none: `count`, or a hundred, of those that it has.
-
-    Example:
-        >>> sentinels(None, ["</s>", "<extra_id_1>", "<extra_id_0>"])
-        ['<extra_id_0>', '<extra_id_1>']
-    """
-    names = (f"<extra_id_{number}>" for number in range(_SENTINELS if count is None else count))
-    return [name for name in names if name in added]
 
 
 def guessed(added: Collection[str], special: Collection[str]) -> str | None:

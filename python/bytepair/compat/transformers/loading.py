@@ -14,6 +14,7 @@ from bytepair.compat.transformers.added import as_added, base_size
 from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
 from bytepair.formats import configs, detection, gguf, hf_json
 from bytepair.formats.classes import NAMES, name_of
+from bytepair.formats.piece_classes import extra_ids
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -222,5 +223,5 @@ def _by_class(stem: str | None, engine: Tokenizer, settings: Mapping[str, Any]) 
     # Files may name a class for its code and have other tokens.
     found = {key: value for key, value in found.items() if not _is_name(key) or value in added}
     if stem == "T5" and not settings.get(_EXTRA):
-        found[_EXTRA] = classes.sentinels(settings.get("extra_ids"), added)
+        found[_EXTRA] = [name for name in map("<extra_id_{}>".format, range(extra_ids(settings))) if name in added]
     return found
