@@ -375,6 +375,9 @@ def test_added_tokens_that_another_hides() -> None:
     spec = tok.spec.replace(added_tokens=rows, normalizers=("Lowercase",))
     found = lint(bp.Tokenizer(spec))
     assert (found.codes, found["hidden-token"].ids) == (("hidden-token",), (259,))
+    equal = AddedToken("<B>", 258, normalized=True), AddedToken("<b>", 259, normalized=True)
+    found = lint(bp.Tokenizer(spec.replace(added_tokens=equal)))
+    assert (found.codes, found["hidden-token"].ids) == (("hidden-token",), (259,))
     found = lint(bp.Tokenizer(spec.replace(added_tokens=(rows[0], AddedToken("<a>", 259)))))
     assert found.codes == ()
 

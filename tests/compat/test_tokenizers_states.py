@@ -251,6 +251,27 @@ def test_random_calls_say_the_same(seed: int, files: dict[str, list[str]]) -> No
             return
 
 
+@pytest.mark.parametrize(("special", "found"), [((), 0), ((1,), 1), ((2,), 2), ((1, 2), 1)])
+def test_of_tokens_that_a_normalizer_makes_equal_one_is_found(special: tuple[int, ...], found: int) -> None:
+    # In the library any of them is, by the order of a hash table.
+    def observe(m: Any) -> Any:
+        tokenizer = trained(m, "pieces")
+        tokenizer.normalizer = m.normalizers.Lowercase()
+        names = "GuLL", "Gull", "gull"
+        for index, content in enumerate(names):
+            tokenizer.add_tokens([m.AddedToken(content, normalized=True, special=index in special)])
+        ids = [tokenizer.token_to_id(name) for name in names]
+        encodings = [dump(tokenizer.encode(text)) for text in ("Gull", "a GULL there", "gulls gull", "seagull")]
+        taken = {id for encoding in encodings for id in encoding["ids"]}.intersection(ids)
+        for encoding in encodings:
+            encoding["ids"] = [min(ids) if id in ids else id for id in encoding["ids"]]
+        if m is face:
+            assert taken == {ids[found]}
+        return ids, encodings
+
+    same(observe)
+
+
 def test_text_becomes_special_tokens_as_there() -> None:
     def observe(m: Any) -> Any:
         pieces = trained(m, "pieces")

@@ -165,7 +165,7 @@ pub struct Segmenter {
 }
 
 impl Segmenter {
-    /// Composes the stages.
+    /// Composes the stages. Added tokens that a normalizer makes equal are one in text: the first special one, or else the first.
     ///
     /// # Errors
     /// `Format`, if two added tokens share an id or a content, one is empty, or there are too many patterns.
@@ -195,9 +195,11 @@ impl Segmenter {
                 return Err(Error::new(Kind::Format, what).remedy("give each added token one content and one id"));
             }
         }
-        let (normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
+        let (mut normalized, original): (Vec<_>, Vec<_>) = added.iter().cloned().partition(|token| token.normalized);
+        normalized.sort_by_key(|token| !token.special);
         let mut spelled = HashSet::new();
-        for token in &normalized {
+        let mut found = Vec::with_capacity(normalized.len());
+        for token in normalized {
             let normal = normalize::apply_to_added(&steps.normalizers, &token.content)?;
             if normal.is_empty() || normal.len() > LONGEST_ADDED {
                 let what =
@@ -205,16 +207,13 @@ impl Segmenter {
                 return Err(Error::new(Kind::Format, what)
                     .remedy(format!("it needs from 1 to {LONGEST_ADDED}, or look for it in the original text")));
             }
-            if !spelled.insert(normal) {
-                let what = format!("the added token {:?} is another one once it is normalized", token.content);
-                return Err(
-                    Error::new(Kind::Format, what).remedy("keep one of them, or look for it in the original text")
-                );
+            if spelled.insert(normal.into_owned()) {
+                found.push(token);
             }
         }
         Ok(Self {
             original: Group::new(&original, &[])?,
-            normalized: Group::new(&normalized, &steps.normalizers)?,
+            normalized: Group::new(&found, &steps.normalizers)?,
             traces: needs_origins(&steps.normalizers, &steps.pre_tokenizers),
             going_on: steps.normalizers.iter().filter_map(Normalizer::going_on).collect(),
             steps,
