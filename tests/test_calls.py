@@ -144,8 +144,11 @@ def same_rows(found: BatchEncoding, rows: BatchEncoding) -> None:
     """Asserts that two calls gave the same columns, and that their rows have the same texts."""
     assert list(found) == list(rows)
     assert found == rows
-    count = len(rows.input_ids)
-    assert [found.sequence_ids(row) for row in range(count)] == [rows.sequence_ids(row) for row in range(count)]
+    assert texts_and_words(found) == [(row.sequence_ids, row.word_ids) for row in rows.encodings]
+
+
+def texts_and_words(batch: BatchEncoding) -> list[tuple[Any, Any]]:
+    return [(batch.sequence_ids(row), batch.word_ids(row)) for row in range(len(batch.input_ids))]
 
 
 def as_lists(batch: dict[str, Any]) -> dict[str, Any]:
@@ -251,6 +254,9 @@ def test_offsets_are_made_at_once_as_row_by_row(plain: bp.Tokenizer, name: str, 
                 with at_once():
                     arrays = tok(texts, pairs, **options, **more, return_tensors="np")
                 assert as_lists(arrays) == as_lists(rows)
+            with at_once():
+                ids = tok(texts, pairs, **{**options, "return_offsets_mapping": False}, **more)
+                assert texts_and_words(ids) == texts_and_words(rows)
     with pytest.raises(bp.EncodeError) as raised, at_once():
         tok(["a", "b\ud800"], return_offsets_mapping=True)
     assert raised.value.row == 1

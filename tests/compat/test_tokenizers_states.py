@@ -11,6 +11,7 @@ import pytest
 import tokenizers as peer
 
 from bytepair.compat import tokenizers as face
+from bytepair.compat.tokenizers import rows
 from bytepair.errors import FormatError, LimitError
 from tests.compat.tokenizers_peer import KINDS, TEXT, dump, same, template, trained
 from tests.conftest import HOSTILE
@@ -232,7 +233,10 @@ def files() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_calls_say_the_same(seed: int, files: dict[str, list[str]]) -> None:
+def test_random_calls_say_the_same(seed: int, files: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed // len(KINDS) % 2:
+        # The offsets of all texts are found at once, also of few.
+        monkeypatch.setattr(rows, "_LEAST", 0)
     draw = random.Random(seed)
     modules = peer, face
     states: list[State] = [

@@ -22,9 +22,14 @@ use crate::tokenizer::CoreTokenizer;
 /// Ids, their places, the numbers of their pieces, and the surfaces of some.
 type LocatedRows<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyList>, Bound<'py, PyDict>);
 
-/// The ids of a batch, its rows, places and surfaces.
-type LocatedBatch<'py> =
-    (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyDict>);
+/// The ids of a batch, its rows, places, pieces and surfaces.
+type LocatedBatch<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyDict>,
+);
 
 /// Ids, and their places one after the other.
 type Flat<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<i64>>);
@@ -129,8 +134,9 @@ pub(crate) fn locate<'py>(
 ///     threads: As for `Tokenizer.encode_batch`.
 ///
 /// Returns:
-///     Four columns: the ids, uint32; the start of each row and the end of the last one, int64; the start and end of the place
-///     of each id, as `locate` has them, in one flat array of int64; and the surfaces that `locate` has, by place in the first.
+///     Five columns: the ids, uint32; the start of each row and the end of the last one, int64; the start and end of the place
+///     of each id, as `locate` has them, in one flat array of int64; the number of the piece of each in its text, uint32; and
+///     the surfaces that `locate` has, by place in the first.
 #[pyfunction]
 #[pyo3(signature = (tokenizer, texts, *, special, added, errors, threads))]
 pub(crate) fn locate_batch<'py>(
@@ -168,13 +174,15 @@ pub(crate) fn locate_batch<'py>(
     }
     let ids = collect(py, rows.iter().flat_map(|row| &row.ids).copied())?;
     let places = collect(py, rows.iter().flat_map(|row| row.places.as_flattened()).copied())?;
-    Ok((array(py, ids)?, starts(py, &ends)?, array(py, places)?, surfaces))
+    let words = collect(py, rows.iter().flat_map(|row| &row.words).copied())?;
+    Ok((array(py, ids)?, starts(py, &ends)?, array(py, places)?, array(py, words)?, surfaces))
 }
 
-/// The ids of one text of a batch, their places, and the surfaces of some.
+/// The ids of one text of a batch, their places, the numbers of their pieces, and the surfaces of some.
 struct Row {
     ids: Vec<u32>,
     places: Vec<[i64; 2]>,
+    words: Vec<u32>,
     surfaces: Vec<(usize, Box<str>)>,
 }
 
@@ -185,10 +193,11 @@ impl Row {
         let ids = memory::collect(located.iter().map(|token| token.id))?;
         let mut place = |at: usize| given.given(at).cast_signed() as i64;
         let places = memory::collect(located.iter().map(|token| [place(token.start), place(token.end)]))?;
+        let words = memory::collect(located.iter().map(|token| token.word))?;
         for (at, surface) in located.into_iter().enumerate().filter_map(|(at, token)| Some((at, token.surface?))) {
             push(&mut surfaces, (at, surface))?;
         }
-        Ok(Self { ids, places, surfaces })
+        Ok(Self { ids, places, words, surfaces })
     }
 }
 

@@ -157,12 +157,12 @@ class Encoding:
 
 
 class Known(Protocol):
-    """Columns of rows that are known without their encodings; None for those that are not."""
+    """Columns of rows that are found without their encodings; None for one that is not."""
 
     def sequence_ids(self, row: int) -> list[int | None] | None:
         """As `Encoding.sequence_ids`."""
 
-    def word_ids(self, row: int) -> list[int | None] | None:
+    def word_ids(self, row: int) -> list[int | None]:
         """As `Encoding.word_ids`."""
 
 
@@ -176,7 +176,7 @@ class BatchEncoding(dict[str, Any]):
     Args:
         columns: The columns.
         encode: Computes the encodings of the rows.
-        rows: Columns of the rows without their encodings.
+        rows: Finds columns of the rows without their encodings, or returns None.
 
     Example:
         >>> import bytepair as bp
@@ -193,7 +193,7 @@ class BatchEncoding(dict[str, Any]):
         self,
         columns: dict[str, Any],
         encode: Callable[[], list[Encoding]] | None = None,
-        rows: Known | None = None,
+        rows: Callable[[], Known | None] = lambda: None,
     ) -> None:
         super().__init__(columns)
         self._encode = encode
@@ -254,12 +254,13 @@ class BatchEncoding(dict[str, Any]):
 
     def word_ids(self, row: int = 0) -> list[int | None]:
         """As `Encoding.word_ids`."""
-        found = None if self._rows is None else self._rows.word_ids(row)
-        return self.encodings[row].word_ids if found is None else found
+        rows = self._rows() if self._encodings is None else None
+        return self.encodings[row].word_ids if rows is None else rows.word_ids(row)
 
     def sequence_ids(self, row: int = 0) -> list[int | None]:
         """As `Encoding.sequence_ids`."""
-        found = None if self._rows is None else self._rows.sequence_ids(row)
+        rows = self._rows() if self._encodings is None else None
+        found = None if rows is None else rows.sequence_ids(row)
         return self.encodings[row].sequence_ids if found is None else found
 
     def token_to_sequence(self, row: int, token: int | None = None) -> int | None:

@@ -5,22 +5,20 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from bytepair import _core
+from bytepair.call.batch_offsets import BatchOffsets
 from bytepair.call.columns import kept_of, unequal
 from bytepair.call.post_processing import post_processor
-from bytepair.call.post_processors import spaces
-from bytepair.call.spelling import spell_tokens
 from bytepair.errors import BytepairError
-from bytepair.model.cache import cached
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from bytepair.call.post_processing import LayoutPart, PostProcessor
     from bytepair.call.truncation import Truncation
     from bytepair.model.compiled import CompiledTokenizer
-
-_UNKNOWN = -1
 
 
 def build(
@@ -65,10 +61,9 @@ def build(
     layouts = layouts or [processor.layout(pair=options.pair, add=options.add)]
     given = [rows for rows in (texts, pairs) if rows is not None]
     sides = [_Side(tok, rows, options, located=columns["offset_mapping"], words=words) for rows in given]
-    if columns["offset_mapping"]:
-        for _, add_prefix_space in processor.trims:
-            for side in sides:
-                side.trim(add_prefix_space=add_prefix_space)
+    for side in sides:
+        if side.located is not None:
+            side.located.trim(processor)
     rows: tuple[NDArray[np.int64], NDArray[np.int64]] | None = (np.arange(len(texts)), np.zeros(len(texts), np.int64))
     if options.truncation is not None:
         if options.overflow:
@@ -141,12 +136,12 @@ class Table:
         kept = slice(None) if side.is_whole else runs(side.starts, side.lengths)
         kinds = self.kinds if len(parts) == 1 else np.repeat(self.kinds, side.lengths)
         self._set(places, side.ids[kept], parts, 0, kinds)
-        if side.places is not None:
+        if side.located is not None:
             mapping = self.done["offset_mapping"]
-            mapping[places] = side.places[kept]
-            if side.first_places is not None:
+            mapping[places] = side.located.offsets[kept]
+            if side.located.first_offsets is not None:
                 has_any = side.lengths > 0
-                mapping[self.next[has_any]] = side.first_places[side.starts[has_any]]
+                mapping[self.next[has_any]] = side.located.first_offsets[side.starts[has_any]]
         self.next = self.next + side.lengths
         self.filled.append(_Filled(sequence, side.lengths, side.starts, side.words))
 
@@ -174,17 +169,17 @@ class Table:
             column += [part.sequence] * int(part.lengths[row])
         return self._padded(column, row)
 
-    def word_ids(self, row: int) -> list[int | None] | None:
-        """As `Encoding.word_ids` of a row; None where only locating the text finds its words."""
+    def word_ids(self, row: int) -> list[int | None]:
+        """As `Encoding.word_ids` of a row."""
         column: list[int | None] = []
         for part in self.filled:
             length = int(part.lengths[row])
             if part.sequence is None:
                 column += [None] * length
-            elif part.words is None or part.starts is None:
-                return None
             else:
-                column += part.words[part.starts[row] :][:length].tolist()
+                assert part.words is not None
+                assert part.starts is not None
+                column += part.words()[part.starts[row] :][:length].tolist()
         return self._padded(column, row)
 
     def _padded(self, column: list[int | None], row: int) -> list[int | None]:
@@ -227,38 +222,44 @@ class _Filled(NamedTuple):
     sequence: int | None
     lengths: NDArray[np.int64]
     starts: NDArray[np.int64] | None = None
-    words: NDArray[np.int64] | None = None
+    words: Callable[[], NDArray[Any]] | None = None
 
 
 class _Side:
-    """The ids of one side of a batch, perhaps with their places, and the kept interval of each row."""
+    """The ids of one side of a batch, perhaps with their offsets, and the kept interval of each row.
+
+    Attributes:
+        ids: The ids.
+        located: Their offsets; None if no column needs them.
+        words: Finds the number of the word of each.
+        starts: The start of each row in `ids`.
+        lengths: The number of ids of each row.
+        is_whole: Whether the rows are all ids.
+    """
 
     def __init__(
         self, tok: CompiledTokenizer, texts: Rows, options: CallOptions, *, located: bool, words: bool
     ) -> None:
-        self.tok = tok
-        self.places: NDArray[np.int64] | None = None
-        # Those of ids at the start of a row, where they differ from the others.
-        self.first_places: NDArray[np.int64] | None = None
-        # The number of the word of each id, if texts are lists of words.
-        self.words: NDArray[np.int64] | None = None
         firsts = np.cumsum([0, *(len(text) if words else 1 for text in texts)])
         reading = {**options.reading, "threads": options.threads}
         plain = cast("Sequence[str | bytes]", [word for text in texts for word in text] if words else texts)
+        self.located: BatchOffsets | None = None
         try:
             if located:
-                self.ids, bounds, flat, self.surfaces = _core.locate_batch(tok, plain, **reading)
-                self.places = flat.reshape(-1, 2)
+                self.located = BatchOffsets(tok, plain, reading)
+                self.ids, bounds = self.located.ids, self.located.bounds
             else:
                 self.ids, bounds = _core.encode_batch_flat(tok, plain, **reading)
         except BytepairError as error:
             row = None if error.row is None else int(np.searchsorted(firsts, error.row, "right")) - 1
             error.row = row if len(texts) > 1 else None
             raise
+        known = None if self.located is None else self.located.words
         if words:
             numbers = np.arange(len(plain)) - np.repeat(firsts[:-1], np.diff(firsts))
-            self.words = np.repeat(numbers, np.diff(bounds))
+            known = np.repeat(numbers, np.diff(bounds))
             bounds = bounds[firsts]
+        self.words = cache(lambda: BatchOffsets(tok, plain, reading).words if known is None else known)
         self.starts = bounds[:-1]
         self.lengths: NDArray[np.int64] = np.diff(bounds)
         self.is_whole = True
@@ -267,28 +268,6 @@ class _Side:
         """Replaces the rows by these intervals of the ids."""
         self.is_whole = False
         self.starts, self.lengths = starts, lengths
-
-    def trim(self, *, add_prefix_space: bool) -> None:
-        """Takes white space at the ends of tokens out of their places, as the post-processors do."""
-        assert self.places is not None
-        leading, trailing = self._blanks().T
-        first_places = _trimmed(self.places, np.where(leading == 1, 0, leading), trailing)
-        self.places = _trimmed(self.places, leading, trailing)
-        if add_prefix_space:
-            # A single space at the front may be the prefix space, which is no character of the text.
-            self.places = np.where((first_places[:, :1] == 0), first_places, self.places)
-            self.first_places = first_places
-
-    def _blanks(self) -> NDArray[np.int64]:
-        """The numbers of white-space characters at the two ends of each id's token."""
-        known = cached(self.tok, "blanks", lambda tok: np.full((tok.vocab_size, 2), _UNKNOWN))
-        new = np.unique(self.ids[known[self.ids, 0] == _UNKNOWN]).tolist()
-        if new:
-            known[new] = [spaces(token) for token in spell_tokens(self.tok, new)]
-        blanks: NDArray[np.int64] = known[self.ids]
-        for place, surface in self.surfaces.items():
-            blanks[place] = spaces(surface)
-        return blanks
 
 
 def runs(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -301,13 +280,6 @@ def runs(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.in
     numbers = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
     numbers += np.arange(len(numbers))
     return numbers
-
-
-def _trimmed(places: NDArray[np.int64], leading: NDArray[np.int64], trailing: NDArray[np.int64]) -> NDArray[np.int64]:
-    start, end = places.T
-    start = np.where(leading > 0, np.minimum(start + leading, end), start)
-    end = np.where((trailing > 0) & (end >= trailing), np.maximum(end - trailing, start), end)
-    return np.stack((start, end), axis=1)
 
 
 def _keep(sides: list[_Side], truncation: Truncation) -> None:

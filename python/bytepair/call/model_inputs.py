@@ -7,12 +7,14 @@ and what is rare, are built as `Encoding`, which defines the other two.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import cache
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from bytepair._core import Control
 from bytepair.call.columns import CallOptions, Rows, build_lists, unequal
-from bytepair.call.encoding import BatchEncoding, Encoding
+from bytepair.call.encoding import BatchEncoding, Encoding, Known
 from bytepair.call.offsets import encode_with_offsets
 from bytepair.call.padding import KNOWN_PAD_TOKENS, Padding
 from bytepair.call.post_processing import post_processor
@@ -186,9 +188,10 @@ def call(
         table = flat_columns.build(tok, texts, pairs, options, columns, arrays=convert is not None)
     if table is not None:
         found = table.lists() if convert is None else table.arrays()
-        made = BatchEncoding(found, lambda: encode.rows()[0], table)
+        made = BatchEncoding(found, lambda: encode.rows()[0], lambda: table)
     elif is_plain:
-        made = BatchEncoding(build_lists(tok, texts, pairs, options, columns), lambda: encode.rows()[0])
+        found = build_lists(tok, texts, pairs, options, columns)
+        made = BatchEncoding(found, lambda: encode.rows()[0], cache(encode.table))
     else:
         encodings, samples = encode.rows()
         found = encoding_columns(encodings, samples if options.overflow else None, columns)
@@ -253,6 +256,14 @@ class _Encode(NamedTuple):
                 padding.pad(encoding, width)
         rows = [[encoding, *encoding.overflowing] for encoding in encodings]
         return [each for row in rows for each in row], [number for number, row in enumerate(rows) for _ in row]
+
+    def table(self) -> Known | None:
+        """The rows without columns, which finds their words at once; None where these are few."""
+        if not _suits_flat(self.tok, self.texts, self.pairs):
+            return None
+        from bytepair.call import flat_columns  # noqa: PLC0415 (with numpy)
+
+        return flat_columns.build(*self, defaultdict(bool), arrays=False)
 
     def _row(self, number: int) -> Encoding:
         tok, texts, pairs, options = self

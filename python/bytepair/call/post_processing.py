@@ -6,6 +6,7 @@ behaviour.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.call import post_processor_json
@@ -29,12 +30,14 @@ class LayoutPart(NamedTuple):
     Attributes:
         sequence: The number of the text, 0 or 1; None for added ids.
         ids: The added ids; empty for a text.
+        tokens: Their tokens as the post-processor spells them, as `ids`.
         type_ids: The type id of each added id; for a text a single one for all its ids.
         special: The values of ``special_tokens_mask``, as `type_ids`.
     """
 
     sequence: int | None
     ids: tuple[int, ...]
+    tokens: tuple[str, ...]
     type_ids: tuple[int, ...]
     special: tuple[int, ...]
 
@@ -101,6 +104,7 @@ class PostProcessor:
         shapes = {tuple((part.sequence, part.ids) for part in parts) for parts in found}
         return found if len(rows) == 2 + pair and len(shapes) == 1 else None
 
+    @lru_cache(maxsize=4)  # noqa: B019 (a post-processor lives as long as its tokenizer)
     def tells_texts(self, *, pair: bool, add: bool) -> bool:
         """Whether `Encoding.sequence_ids` are those of `layouts`: some post-processors confuse the texts."""
         rows = self._marked(pair=pair, add=add)
@@ -208,12 +212,12 @@ def _marker(number: int) -> Encoding:
 def _layout(encoding: Encoding) -> tuple[LayoutPart, ...]:
     """The positions of the markers, and the ids around them."""
     parts: list[LayoutPart] = []
-    for id, type_id, special in zip(encoding.ids, encoding.type_ids, encoding.special_tokens_mask, strict=True):
+    columns = encoding.ids, encoding.tokens, encoding.type_ids, encoding.special_tokens_mask
+    for id, token, type_id, special in zip(*columns, strict=True):
         if id < 0:
-            parts.append(LayoutPart(-1 - id, (), (type_id,), (special,)))
-        elif parts and parts[-1].sequence is None:
-            last = parts.pop()
-            parts.append(LayoutPart(None, (*last.ids, id), (*last.type_ids, type_id), (*last.special, special)))
-        else:
-            parts.append(LayoutPart(None, (id,), (type_id,), (special,)))
+            parts.append(LayoutPart(-1 - id, (), (), (type_id,), (special,)))
+            continue
+        last = parts.pop() if parts and parts[-1].sequence is None else LayoutPart(None, (), (), (), ())
+        ids, tokens, type_ids = (*last.ids, id), (*last.tokens, token), (*last.type_ids, type_id)
+        parts.append(LayoutPart(None, ids, tokens, type_ids, (*last.special, special)))
     return tuple(parts)

@@ -1,7 +1,7 @@
 """`Encoding`: the result of a call, with lazy columns.
 
-Ids and columns that follow from their number are available at once. The first access to any other column encodes the
-text again with offsets.
+Ids and columns that follow from their number are available at once. The first access to any other column finds the
+offsets of all texts of the call, or of this text again.
 """
 
 from __future__ import annotations
@@ -83,11 +83,11 @@ class Encoding:
         columns = "ids, type_ids, tokens, offsets, attention_mask, special_tokens_mask, overflowing"
         return f"Encoding(num_tokens={len(self)}, attributes=[{columns}])"
 
-    def _column(self, name: str) -> list[int]:
-        """A column that a row computes without encoding its text again."""
+    def _column(self, name: str) -> list[Any]:
+        """A column, which a row may know without an encoding of its own."""
         row = self._row
-        column: list[int] = list(getattr(self._all(), name)) if row is None else getattr(row, name)()
-        return column
+        column: list[Any] | None = None if row is None else getattr(row, name)()
+        return list(getattr(self._all(), name)) if column is None else column
 
     @property
     def ids(self) -> list[int]:
@@ -112,20 +112,17 @@ class Encoding:
     @property
     def tokens(self) -> list[str]:
         """The tokens as spelled in the vocabulary."""
-        row = self._row
-        if row is not None and row.is_drawn:
-            return row.tokens()
-        return list(self._all().tokens)
+        return self._column("tokens")
 
     @property
     def offsets(self) -> list[tuple[int, int]]:
         """The start and end of each id in its text, in characters; (0, 0) for added ids."""
-        return list(self._all().offsets)
+        return self._column("offsets")
 
     @property
     def word_ids(self) -> list[int | None]:
         """The index of each id's word; None for added ids."""
-        return list(self._all().word_ids)
+        return self._column("word_ids")
 
     @property
     def words(self) -> list[int | None]:
@@ -136,7 +133,7 @@ class Encoding:
     @property
     def sequence_ids(self) -> list[int | None]:
         """The index of each id's text; None for added ids."""
-        return self._all().sequence_ids
+        return self._column("sequence_ids")
 
     @property
     def n_sequences(self) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect
-from itertools import accumulate
+from functools import cache, partial
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bytepair.call.encoding import Encoding
@@ -16,9 +17,15 @@ from bytepair.compat.tokenizers.limits import pad
 from bytepair.errors import EncodeError, LimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from bytepair.call.batch_offsets import BatchOffsets
+    from bytepair.call.post_processing import LayoutPart
     from bytepair.tokenizer import Tokenizer
+
+_LEAST = 512
+"""The offsets of texts of fewer characters are found one by one: numpy has a cost for each call."""
+_READING = {"added": "match", "errors": "strict"}
 
 Text: TypeAlias = "str | list[str]"
 """A text, or the words of a pre-tokenized text."""
@@ -67,6 +74,7 @@ class Ready(NamedTuple):
             LimitError: Truncation leaves no room for added tokens.
         """
         flat = [part for row in inputs for text in row for part in ((text,) if isinstance(text, str) else text)]
+        are_plain = all(isinstance(text, str) for row in inputs for text in row)
         try:
             ids = iter(self.encode(flat, threads))
         except EncodeError as error:
@@ -77,15 +85,27 @@ class Ready(NamedTuple):
             if all(map(_is_unicode, flat)):
                 raise
             raise TypeError(f"TextInputSequence must be str of valid Unicode: {error}") from error
-        made = []
+        at_once = are_plain and sum(map(len, flat)) >= _LEAST and not self.dropout and self.processor.trims_first
+        offsets = cache(partial(self.offsets, flat, threads)) if at_once else None
+        made, count = [], 0
         for row in inputs:
             sides = [next(ids) if isinstance(text, str) else [id for _ in text for id in next(ids)] for text in row]
-            made.append(Row(self, row, sides, add))
+            made.append(Row(self, row, sides, add, offsets, count))
+            count += len(row)
         if self.padding is not None:
-            width = self.padding.width(max([row.length for row in made], default=0))
-            for each in made:
-                each.pad(width)
+            lengths = [row.length for row in made]
+            width = self.padding.width(max(lengths, default=0))
+            for each, length in zip(made, lengths, strict=True):
+                each.filling = max(width - length, 0)
         return made
+
+    def offsets(self, texts: list[str], threads: int | None) -> BatchOffsets:
+        """The offsets of texts, which can be encoded."""
+        from bytepair.call.batch_offsets import BatchOffsets  # noqa: PLC0415 (with numpy)
+
+        found = BatchOffsets(self.core, texts, {**_READING, "special": self.special, "threads": threads})
+        found.trim(self.processor)
+        return found
 
     def cut(self, *, pair: bool, add: bool) -> Truncation | None:
         """The truncation of rows with room for added tokens.
@@ -119,21 +139,38 @@ class Ready(NamedTuple):
 class Row:
     """A text or a pair as ids, with other columns on request.
 
+    Args:
+        ready: The tokenizer.
+        texts: The text or texts.
+        sides: The ids of each.
+        add: Whether the post-processor adds its tokens.
+        offsets: Finds the offsets of the batch; None if offsets are found with `whole` alone.
+        first: The number of the first text in the batch.
+
     Attributes:
-        length: The number of ids.
+        filling: The number of ids of padding.
         overflows: Whether truncation removed anything.
     """
 
-    __slots__ = ("_add", "_filling", "_kept", "_ready", "_sides", "_texts", "length", "overflows")
+    __slots__ = ("_add", "_first", "_offsets", "_ready", "_sides", "_texts", "filling", "overflows")
 
-    def __init__(self, ready: Ready, texts: tuple[Text, ...], sides: list[list[int]], add: bool) -> None:
+    def __init__(  # noqa: PLR0917 (as listed)
+        self,
+        ready: Ready,
+        texts: tuple[Text, ...],
+        sides: list[list[int]],
+        add: bool,
+        offsets: Callable[[], BatchOffsets] | None,
+        first: int,
+    ) -> None:
         self._ready = ready
+        self._offsets = offsets
+        self._first = first
         self._texts = texts
         self._add = add
-        self._filling = 0
+        self.filling = 0
         self.overflows = False
-        pair = len(sides) > 1
-        truncation = ready.cut(pair=pair, add=add) if ready.truncation is not None else None
+        truncation = ready.cut(pair=len(sides) > 1, add=add) if ready.truncation is not None else None
         if truncation is not None:
             kept = truncation.kept(*map(len, sides))
             for place, (side, keep) in enumerate(zip(sides, kept, strict=False)):
@@ -141,34 +178,41 @@ class Row:
                     self.overflows = True
                     sides[place] = side[:keep] if truncation.side == "right" else side[len(side) - keep :]
         self._sides = sides
-        self.length = sum(
-            len(part.ids) if part.sequence is None else len(sides[part.sequence])
-            for part in ready.processor.layout(pair=pair, add=add)
-        )
 
-    def pad(self, width: int) -> None:
-        """Set the padded length."""
-        if width > self.length:
-            self._filling = width - self.length
-            self.length = width
+    @property
+    def length(self) -> int:
+        """The number of ids."""
+        length = self.filling
+        for part in self._layout():
+            length += len(part.ids) if part.sequence is None else len(self._sides[part.sequence])
+        return length
+
+    def _layout(self) -> tuple[LayoutPart, ...]:
+        return self._ready.processor.layout(pair=len(self._sides) > 1, add=self._add)
 
     @property
     def is_drawn(self) -> bool:
         """Whether dropout was used, so that the encoding cannot be repeated."""
         return bool(self._ready.dropout)
 
-    def _column(self, name: str, filling: Any, sides: list[list[Any]] | None = None) -> list[Any]:
+    def _column(
+        self, name: str | None, filling: Any, sides: list[list[Any]] | None = None, added: Any = None
+    ) -> list[Any]:
+        """A column as the layout has it under a name, and with the values of `sides`, if given, for the ids of texts.
+
+        Without a name each added id has the value `added`.
+        """
         column: list[Any] = []
-        for part in self._ready.processor.layout(pair=len(self._sides) > 1, add=self._add):
-            values = getattr(part, name)
+        for part in self._layout():
+            values = [added] * len(part.ids) if name is None else getattr(part, name)
             if part.sequence is None:
                 column += values
             elif sides is not None:
                 column += sides[part.sequence]
             else:
                 column += values * len(self._sides[part.sequence])
-        if self._filling:
-            more = [filling] * self._filling
+        if self.filling:
+            more = [filling] * self.filling
             padding = self._ready.padding
             return more + column if padding is not None and padding.side == "left" else column + more
         return column
@@ -178,15 +222,40 @@ class Row:
         padding = self._ready.padding
         return self._column("ids", padding.id if padding else 0, self._sides)
 
-    def tokens(self) -> list[str]:
-        """The tokens."""
-        padding, filling = self._ready.padding, self._filling
-        ids = self.ids()
-        if padding is None or not filling:
-            return spell_tokens(self._ready.core, ids)
-        if padding.side == "left":
-            return [padding.token] * filling + spell_tokens(self._ready.core, ids[filling:])
-        return spell_tokens(self._ready.core, ids[:-filling]) + [padding.token] * filling
+    def _found_column(self, kind: str, name: str | None, added: Any, filling: Any) -> list[Any] | None:
+        """A column of lists of the batch, of offsets, words or tokens; None if `whole` has to find it."""
+        if self._offsets is None:
+            return None
+        offsets = self._offsets()
+        is_left = self._ready.truncation is not None and self._ready.truncation.side == "left"
+        bounds = offsets.bounds[self._first : self._first + len(self._sides) + 1].tolist()
+        sides = [
+            getattr(offsets, kind)(*((end - len(side), end) if is_left else (start, start + len(side))))
+            for side, (start, end) in zip(self._sides, pairwise(bounds), strict=True)
+        ]
+        return self._column(name, filling, sides, added)
+
+    def tokens(self) -> list[str] | None:
+        """The tokens; None if `whole` has to find them."""
+        filling = "" if self._ready.padding is None else self._ready.padding.token
+        if self.is_drawn:
+            return self._column("tokens", filling, [spell_tokens(self._ready.core, side) for side in self._sides])
+        return self._found_column("token_list", "tokens", None, filling)
+
+    def offsets(self) -> list[tuple[int, int]] | None:
+        """The offsets; None if `whole` has to find them."""
+        return self._found_column("offset_list", None, (0, 0), (0, 0))
+
+    def word_ids(self) -> list[int | None] | None:
+        """The number of each id's word; None if `whole` has to find them."""
+        return self._found_column("word_list", None, None, None)
+
+    def sequence_ids(self) -> list[int | None] | None:
+        """The number of each id's text; None if `whole` has to find them."""
+        if not self._ready.processor.tells_texts(pair=len(self._sides) > 1, add=self._add):
+            return None
+        sides: list[list[int]] = [[number] * len(side) for number, side in enumerate(self._sides)]
+        return self._column(None, None, sides)
 
     def type_ids(self) -> list[int]:
         """The type ids."""
@@ -198,11 +267,7 @@ class Row:
 
     def attention_mask(self) -> list[int]:
         """0 for padding, else 1."""
-        count = self.length - self._filling
-        padding = self._ready.padding
-        if padding is not None and padding.side == "left":
-            return [0] * self._filling + [1] * count
-        return [1] * count + [0] * self._filling
+        return self._column(None, 0, [[1] * len(side) for side in self._sides], 1)
 
     def whole(self) -> Encoding:
         """All columns, and the overflowing parts.
@@ -223,7 +288,7 @@ class Row:
             else of_words(ready.core, text, place, reading)
             for place, text in enumerate(self._texts)
         ]
-        return ready.finish(sides, add=self._add, width=self.length if self._filling else None)
+        return ready.finish(sides, add=self._add, width=self.length if self.filling else None)
 
 
 def _is_unicode(text: str) -> bool:

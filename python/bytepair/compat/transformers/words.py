@@ -69,8 +69,8 @@ def _of_table(
 ) -> BatchEncoding:
     convert = converter(tensors)
     if convert is not None:
-        return BatchEncoding({name: convert(column) for name, column in table.arrays().items()}, encode, table)
-    made = BatchEncoding(table.lists(), encode, table)
+        return BatchEncoding({name: convert(column) for name, column in table.arrays().items()}, encode, lambda: table)
+    made = BatchEncoding(table.lists(), encode, lambda: table)
     if unwrap:
         made.update({name: column[0] for name, column in made.items() if name != "length"})
     return made
