@@ -110,9 +110,19 @@ fn hand_over(mut job: Job) -> bool {
             Err(returned) => job = returned.0,
         }
     }
-    // Where the system has no memory for a thread that it started, it ends the process.
-    let start = move || if stays { help(job) } else { job.work() };
-    memory::probe(BYTES_OF_A_THREAD).is_ok() && thread::Builder::new().spawn(start).is_ok()
+    // Where the system has no memory for a thread that it started, it ends the process. So where memory may be short, nothing is
+    // done until the thread has what it needs.
+    let (starting, started) = addresses_are_limited().then(mpsc::channel::<()>).unzip();
+    let start = move || {
+        drop(starting);
+        if stays { help(job) } else { job.work() }
+    };
+    let starts = memory::probe(BYTES_OF_A_THREAD).is_ok() && thread::Builder::new().spawn(start).is_ok();
+    if let Some(started) = started.filter(|_| starts) {
+        // It never receives anything: the other end is dropped.
+        _ = started.recv();
+    }
+    starts
 }
 
 /// Does a job, and others that come soon after one.
