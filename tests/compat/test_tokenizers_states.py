@@ -255,6 +255,36 @@ def test_random_calls_say_the_same(seed: int, files: dict[str, list[str]], monke
             return
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_offsets_found_at_once_are_those_of_each_text(
+    kind: str, files: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(kind)
+    both = [m.Tokenizer.from_str(file) for m, file in zip((peer, face), files[kind], strict=True)]
+    texts = [*(text[:40] for text in (*HOSTILE, *TEXT)), " a", "a ", "Ünd [SEP] so"]
+
+    def side(of_words: bool) -> str | list[str]:
+        return [text[:5] for text in draw.choices(texts, k=draw.randrange(5))] if of_words else draw.choice(texts)
+
+    for _ in range(40):
+        of_words, add = draw.random() < 0.4, draw.random() < 0.7
+        inputs: list[Any] = [
+            (side(of_words), side(of_words)) if draw.random() < 0.3 else side(of_words)
+            for _ in range(draw.randrange(1, 7))
+        ]
+        for number in range(2):
+            for tokenizer in both:
+                tokenizer.no_truncation()
+                tokenizer.enable_padding(direction=("left", "right")[number], pad_id=3)
+                if number:
+                    tokenizer.enable_truncation(9, stride=1, direction="left")
+            options = {"is_pretokenized": of_words, "add_special_tokens": add}
+            expected = [dump(each) for each in both[0].encode_batch(inputs, **options)]
+            for least in (0, 1 << 30):
+                monkeypatch.setattr(rows, "_LEAST", least)
+                assert [dump(each) for each in both[1].encode_batch(inputs, **options)] == expected
+
+
 @pytest.mark.parametrize(("special", "found"), [((), 0), ((1,), 1), ((2,), 2), ((1, 2), 1)])
 def test_of_tokens_that_a_normalizer_makes_equal_one_is_found(special: tuple[int, ...], found: int) -> None:
     # In the library any of them is, by the order of a hash table.

@@ -81,7 +81,7 @@ class BatchOffsets:
         return blanks
 
     def offset_list(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The offsets of the ids from `start` to `end`, of one text, which start a row."""
+        """The offsets of the ids from `start` to `end`, which start a row."""
         found = _core.place_lists(self.offsets[start:end].reshape(-1), np.array([0, end - start]))[0]
         if found and self.first_offsets is not None:
             first, last = self.first_offsets[start].tolist()
@@ -91,6 +91,11 @@ class BatchOffsets:
     def word_list(self, start: int, end: int) -> list[int]:
         """The numbers of the words of these ids, as `Encoding.word_ids`."""
         found: list[int] = self.words[start:end].tolist()
+        return found
+
+    def text_list(self, start: int, end: int, first: int) -> list[int]:
+        """The numbers of the texts of these ids, counted from `first`: of words that are encoded alone."""
+        found: list[int] = (np.searchsorted(self.bounds, np.arange(start, end), "right") - (1 + first)).tolist()
         return found
 
     def token_list(self, start: int, end: int) -> list[str]:

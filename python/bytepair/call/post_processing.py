@@ -6,7 +6,6 @@ behaviour.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.call import post_processor_json
@@ -62,6 +61,7 @@ class PostProcessor:
 
     def __init__(self, table: Json = None) -> None:
         self._processors = None if table is None else post_processor_json.read(table)
+        self._told: dict[tuple[bool, bool], bool] = {}
         try:
             self._layouts = {
                 (pair, add): _layout(self.process([_marker(number) for number in range(1 + pair)], add=add))
@@ -104,12 +104,15 @@ class PostProcessor:
         shapes = {tuple((part.sequence, part.ids) for part in parts) for parts in found}
         return found if len(rows) == 2 + pair and len(shapes) == 1 else None
 
-    @lru_cache(maxsize=4)  # noqa: B019 (a post-processor lives as long as its tokenizer)
     def tells_texts(self, *, pair: bool, add: bool) -> bool:
         """Whether `Encoding.sequence_ids` are those of `layouts`: some post-processors confuse the texts."""
-        rows = self._marked(pair=pair, add=add)
-        texts = [[None if id >= 0 else -1 - id for id in row.ids] for row in rows]
-        return all(row._ranges for row in rows) and [row.sequence_ids for row in rows] == texts
+        told = self._told.get((pair, add))
+        if told is None:
+            rows = self._marked(pair=pair, add=add)
+            texts = [[None if id >= 0 else -1 - id for id in row.ids] for row in rows]
+            told = all(row._ranges for row in rows) and [row.sequence_ids for row in rows] == texts
+            self._told[pair, add] = told
+        return told
 
     def _marked(self, *, pair: bool, add: bool) -> list[Encoding]:
         """A row of markers, and one for an overflowing part of each text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from functools import cache, partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from bytepair.call.encoding import Encoding
@@ -74,24 +74,22 @@ class Ready(NamedTuple):
             LimitError: Truncation leaves no room for added tokens.
         """
         flat = [part for row in inputs for text in row for part in ((text,) if isinstance(text, str) else text)]
-        are_plain = all(isinstance(text, str) for row in inputs for text in row)
         try:
             ids = iter(self.encode(flat, threads))
         except EncodeError as error:
             if len(inputs) > 1 and error.row is not None:
-                parts = [sum(1 if isinstance(text, str) else len(text) for text in row) for row in inputs]
-                error.row = bisect(list(accumulate(parts)), error.row)
+                error.row = bisect(list(accumulate(sum(map(_parts, row)) for row in inputs)), error.row)
             # tokenizers raises TypeError for a lone surrogate; other errors are about characters without a token.
             if all(map(_is_unicode, flat)):
                 raise
             raise TypeError(f"TextInputSequence must be str of valid Unicode: {error}") from error
-        at_once = are_plain and sum(map(len, flat)) >= _LEAST and not self.dropout and self.processor.trims_first
+        at_once = sum(map(len, flat)) >= _LEAST and not self.dropout and self.processor.trims_first
         offsets = cache(partial(self.offsets, flat, threads)) if at_once else None
         made, count = [], 0
         for row in inputs:
             sides = [next(ids) if isinstance(text, str) else [id for _ in text for id in next(ids)] for text in row]
             made.append(Row(self, row, sides, add, offsets, count))
-            count += len(row)
+            count += sum(map(_parts, row))
         if self.padding is not None:
             lengths = [row.length for row in made]
             width = self.padding.width(max(lengths, default=0))
@@ -145,7 +143,7 @@ class Row:
         sides: The ids of each.
         add: Whether the post-processor adds its tokens.
         offsets: Finds the offsets of the batch; None if offsets are found with `whole` alone.
-        first: The number of the first text in the batch.
+        first: The number of the first text, or word, in the batch.
 
     Attributes:
         filling: The number of ids of padding.
@@ -226,13 +224,17 @@ class Row:
         """A column of lists of the batch, of offsets, words or tokens; None if `whole` has to find it."""
         if self._offsets is None:
             return None
-        offsets = self._offsets()
+        offsets, first = self._offsets(), self._first
         is_left = self._ready.truncation is not None and self._ready.truncation.side == "left"
-        bounds = offsets.bounds[self._first : self._first + len(self._sides) + 1].tolist()
-        sides = [
-            getattr(offsets, kind)(*((end - len(side), end) if is_left else (start, start + len(side))))
-            for side, (start, end) in zip(self._sides, pairwise(bounds), strict=True)
-        ]
+        sides = []
+        for text, side in zip(self._texts, self._sides, strict=True):
+            start, end = offsets.bounds.item(first), offsets.bounds.item(first + _parts(text))
+            start, end = (end - len(side), end) if is_left else (start, start + len(side))
+            if kind == "word_list" and not isinstance(text, str):
+                sides.append(offsets.text_list(start, end, first))
+            else:
+                sides.append(getattr(offsets, kind)(start, end))
+            first += _parts(text)
         return self._column(name, filling, sides, added)
 
     def tokens(self) -> list[str] | None:
@@ -289,6 +291,11 @@ class Row:
             for place, text in enumerate(self._texts)
         ]
         return ready.finish(sides, add=self._add, width=self.length if self.filling else None)
+
+
+def _parts(text: Text) -> int:
+    """The number of texts that are encoded for it."""
+    return 1 if isinstance(text, str) else len(text)
 
 
 def _is_unicode(text: str) -> bool:
