@@ -118,7 +118,8 @@ impl Ruler {
         let written = segmenter.one_for_one(&text[part.clone()], is_first, counter.policy);
         let is_same = matches!(written, Some(Cow::Borrowed(_)));
         // Pieces of changed text are whole words, and small parts end inside of them.
-        if let Some(written) = written.filter(|_| is_same || self.apart > 0) {
+        let written = written.filter(|_| is_same || self.apart > 0);
+        if written.is_some() || self.apart > 0 && !is_first && segmenter.is_of_characters(counter.policy) {
             let (start, end) = (part.start, part.end);
             let mut count = Count(before);
             let encoder = counter.tokenizer.encoder(&mut count, None);
@@ -127,12 +128,12 @@ impl Ruler {
             let cuts = Ascending::new(&counter.cuts, text, part.clone(), finds_as_spelled);
             let mut marking =
                 Marking { text, encoder, at: start, end, is_same, marks: &mut self.marks, cuts, apart: self.apart };
-            return if is_same {
-                let walked = segmenter.walk_as_is(&written, counter.policy, &mut marking);
-                walked.map_err(|error| error.shifted(start))
-            } else {
-                segmenter.walk_changed(&written, &mut marking)
+            let walked = match &written {
+                Some(written) if is_same => segmenter.walk_as_is(written, counter.policy, &mut marking),
+                Some(written) => return segmenter.walk_changed(written, &mut marking),
+                None => segmenter.walk_on(&text[part], counter.policy, &mut marking),
             };
+            return walked.map_err(|error| error.shifted(start));
         }
         let marks = match self.mark_pieces(counter, text, part.clone(), before)? {
             Some(marks) => marks,

@@ -59,6 +59,11 @@ impl Metaspace {
         self.scheme == Scheme::First
     }
 
+    /// Whether it does nothing to a text that goes on but to put another character in the place of each space.
+    pub(crate) fn is_of_characters(self) -> bool {
+        !self.split && self.scheme != Scheme::Always
+    }
+
     /// Whether text is marked in front at all.
     pub(crate) fn prepends(self) -> bool {
         self.scheme != Scheme::Never

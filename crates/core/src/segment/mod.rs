@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 use crate::memory::{self, Room};
 use crate::normalize::Aligned;
 use crate::normalize::{self, Normalizer};
-use crate::pre_tokenize::{PreTokenized, PreTokenizer, needs_origins};
+use crate::pre_tokenize::{Metaspace, PreTokenized, PreTokenizer, needs_origins};
 use crate::split::added::{AddedToken, Found, Matcher};
 use crate::split::{Pattern, Pieces, Scan};
 
@@ -441,6 +441,18 @@ impl Segmenter {
         // The text between added tokens is normalized by itself.
         let has_any = has_added(self.matcher(policy), text) || has_added(self.normalized_matcher(policy), &new);
         (!has_any).then_some(new)
+    }
+
+    /// Whether pre-tokenizers do nothing to a text that goes on, nor normalizers before them, but to put one character in the
+    /// place of another.
+    pub(crate) fn is_of_characters(&self, policy: Policy) -> bool {
+        let Steps { normalizers, prefix_space, pre_tokenizers, .. } = &self.steps;
+        let is_of_characters = |step: &PreTokenizer| step.metaspace().is_some_and(Metaspace::is_of_characters);
+        !prefix_space
+            && !pre_tokenizers.is_empty()
+            && pre_tokenizers.iter().all(is_of_characters)
+            && normalizers.iter().all(Normalizer::is_of_characters)
+            && self.normalized_matcher(policy).is_none()
     }
 
     /// The pieces of a text, which begins by itself or goes on, with their places in it; None where patterns cut them, where the
