@@ -15,6 +15,7 @@ from fuzz.variants import FAST, SLOW, growing_text, tokenizer, variant
 import bytepair as bp
 from bytepair.formats import hf_json
 from bytepair.model.models import Unigram
+from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -304,3 +305,23 @@ def test_a_long_piece_grows_at_its_front_across_a_place_where_the_model_cuts(fir
     for start in range(len(text) - first, -1, -37):
         prepender.prepend(text[start : len(text) - len(prepender.text)])
         assert prepender.count() == tok.count(prepender.text)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ideographs_get_spaces_that_the_text_behind_them_has(seed: int) -> None:
+    # Behind an ideograph `a` becomes `▁a`, behind a letter not: the lengths of both were taken for one another's.
+    model = {"type": "BPE", "unk_token": "?", "ignore_merges": True, "merges": []}
+    vocab = {piece: id for id, piece in enumerate("?▁a日rigedw")}
+    spec = hf_json.read({"version": "1.0", "model": {**model, "vocab": vocab}})
+    cleaned = {"clean_text": True, "strip_accents": None, "lowercase": True}
+    ideographs = {"type": "BertNormalizer", "handle_chinese_chars": True, **cleaned}
+    spaces = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
+    charsmap = {"precompiled_charsmap": "DAAAAAAAAQBBDQAAAAAAgGEA", "treat_whitespace_as_suffix": False}
+    steps = ideographs, {"type": "SentencePiece", **spaces, **charsmap}
+    tok = bp.Tokenizer(spec.replace(normalizers=tuple(map(spell_step, steps))))
+    draw = Random(seed)
+    known = "a日aaa日日a日日日aaa日日aaaa日日a日日日日日日riggered wi"
+    text = "".join(draw.choices("aa日日rw ", k=60)) if seed else known
+    counts = [tok.count(text[:end]) for end in range(len(text) + 1)]
+    for limit in range(1, 80):
+        assert len(tok.fit(text, limit)) == max(end for end, count in enumerate(counts) if count <= limit)

@@ -28,9 +28,19 @@ pub(crate) struct Counter<'t> {
     pub(super) is_same_inside: bool,
     /// Whether each character has at least a part of an id of its own.
     pub(super) never_empty: bool,
-    /// The bytes that characters become inside a piece, behind text and behind white space that a text loses at its end.
-    pub(super) lengths: RefCell<FxHashMap<(char, bool), usize>>,
+    /// The bytes that characters become inside a piece.
+    pub(super) lengths: RefCell<FxHashMap<Inside, usize>>,
     parts: Kept<'t>,
+}
+
+/// A character inside a piece.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Inside {
+    pub(super) character: char,
+    /// The one before it, where it matters, as where ideographs get spaces.
+    pub(super) before: Option<char>,
+    /// Whether it is behind white space that a text loses at its end.
+    pub(super) is_behind_blank: bool,
 }
 
 /// The ways to count a part of a text.

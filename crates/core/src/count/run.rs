@@ -9,12 +9,13 @@
 //! piece is as long as before it, and the next character brings the space along. Where characters change those before
 //! them, such as accents, the texts that end there are counted one by one, up to the next joined place.
 
-use crate::count::counter::{As, Counter};
+use crate::count::counter::{As, Counter, Inside};
 use crate::count::rows::Rows;
 use crate::edge::Edge;
 use crate::error::Result;
 use crate::interrupt;
 use crate::memory::{self, Room};
+use crate::normalize::Normalizer;
 use crate::segment::Visit;
 use crate::split::added::AddedToken;
 
@@ -226,13 +227,17 @@ impl Run {
         let first = self.same_as_last();
         // The last place that is not behind lost white space.
         let mut solid = first;
+        let mut before = text[..solid].chars().next_back();
+        let minds_neighbours =
+            counter.tokenizer.segmenter().steps().normalizers.iter().any(Normalizer::separates_ideographs);
         for character in text[from..to].chars() {
             interrupt::check()?;
             if place > self.first && !is_inside(place) {
                 break;
             }
             let next = place + character.len_utf8();
-            let key = (character, solid < place && cuts.is_behind_blank(text, place));
+            let is_behind_blank = solid < place && cuts.is_behind_blank(text, place);
+            let key = Inside { character, before: before.filter(|_| minds_neighbours), is_behind_blank };
             let known = counter.lengths.borrow().get(&key).copied();
             let grown = match known {
                 Some(known) => known,
@@ -248,7 +253,7 @@ impl Run {
             length += grown;
             places.push((next, length));
             place = next;
-            solid = if grown == 0 { solid } else { next };
+            (solid, before) = if grown == 0 { (solid, before) } else { (next, Some(character)) };
         }
         if place > from {
             let pieces = pieces_behind(counter, text, first, place)?.filter(|pieces| pieces.added == 0);

@@ -197,6 +197,11 @@ impl Normalizer {
         }
     }
 
+    /// Whether ideographs get spaces on both sides.
+    pub(crate) fn separates_ideographs(&self) -> bool {
+        matches!(self, Self::Bert(bert) if bert.handle_chinese_chars)
+    }
+
     /// Whether control characters are removed, so that what is behind one comes to its place.
     pub(crate) fn removes_controls(&self) -> bool {
         match self {
