@@ -318,7 +318,7 @@ def test_ideographs_get_spaces_that_the_text_behind_them_has(seed: int) -> None:
     spaces = {"add_dummy_prefix": True, "remove_extra_whitespaces": True, "escape_whitespaces": True}
     charsmap = {"precompiled_charsmap": "DAAAAAAAAQBBDQAAAAAAgGEA", "treat_whitespace_as_suffix": False}
     steps = ideographs, {"type": "SentencePiece", **spaces, **charsmap}
-    tok = bp.Tokenizer(spec.replace(normalizers=tuple(map(spell_step, steps))))
+    tok = bp.Tokenizer(spec.replace(normalizers=tuple(spell_step(step) for step in steps)))
     draw = Random(seed)
     known = "a日aaa日日a日日日aaa日日aaaa日日a日日日日日日riggered wi"
     text = "".join(draw.choices("aa日日rw ", k=60)) if seed else known
