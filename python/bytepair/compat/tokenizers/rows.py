@@ -88,7 +88,7 @@ class Ready(NamedTuple):
         made, count = [], 0
         for row in inputs:
             sides = [next(ids) if isinstance(text, str) else [id for _ in text for id in next(ids)] for text in row]
-            made.append(Row(self, row, sides, add, offsets, count))
+            made.append(Row(self, row, sides, add=add, offsets=offsets, first=count))
             count += sum(map(_parts, row))
         if self.padding is not None:
             lengths = [row.length for row in made]
@@ -142,8 +142,8 @@ class Row:
         texts: The text or texts.
         sides: The ids of each.
         add: Whether the post-processor adds its tokens.
-        offsets: Finds the offsets of the batch; None if offsets are found with `whole` alone.
-        first: The number of the first text, or word, in the batch.
+        offsets: Finds the offsets of all texts of the call; None if only `whole` does.
+        first: The number of the first text, or word, in the call.
 
     Attributes:
         filling: The number of ids of padding.
@@ -152,11 +152,12 @@ class Row:
 
     __slots__ = ("_add", "_first", "_offsets", "_ready", "_sides", "_texts", "filling", "overflows")
 
-    def __init__(  # noqa: PLR0917 (as listed)
+    def __init__(
         self,
         ready: Ready,
         texts: tuple[Text, ...],
         sides: list[list[int]],
+        *,
         add: bool,
         offsets: Callable[[], BatchOffsets] | None,
         first: int,
@@ -221,7 +222,7 @@ class Row:
         return self._column("ids", padding.id if padding else 0, self._sides)
 
     def _found_column(self, kind: str, name: str | None, added: Any, filling: Any) -> list[Any] | None:
-        """A column of lists of the batch, of offsets, words or tokens; None if `whole` has to find it."""
+        """A column of offsets, words or tokens, by its method of `BatchOffsets`; None if `whole` has to find it."""
         if self._offsets is None:
             return None
         offsets, first = self._offsets(), self._first
