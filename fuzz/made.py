@@ -62,6 +62,7 @@ NORMALIZERS: list[Json] = [
     _bert(strip_accents=False, lowercase=True) | {"clean_text": False, "handle_chinese_chars": False},
     _of_sentencepiece(kinds.charsmap()),
     _of_sentencepiece(add_dummy_prefix=False),
+    _of_sentencepiece(kinds.charsmap(), add_dummy_prefix=False, keep_leading_space=True),
     _of_sentencepiece(kinds.charsmap(), remove_extra_whitespaces=False),
     _of_sentencepiece(treat_whitespace_as_suffix=True, escape_whitespaces=False),
     _of_sentencepiece(kinds.charsmap(), user_defined_symbols=["ab", "e ", "\u0301"]),

@@ -100,8 +100,24 @@ def test_a_folder_may_say_that_no_space_is_put_before_a_text(tmp_path: Path, nam
         assert tok.decode(tok.encode("low lower")) == "low lower"
 
 
-def test_legacy_of_a_model_with_rules_of_its_own_is_a_warning(tmp_path: Path) -> None:
+def test_without_legacy_t5_puts_a_space_at_the_start_alone(tmp_path: Path) -> None:
     place = folder(tmp_path, models.model(models.unigram_pieces(), 1), None)
+    (place / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer", "legacy": false}')
+    tok = bp.load(place)
+    low, bare = tok.encode("low"), [tok.token_id("low")]
+    assert tok.encode("  low  low ") == [*low, *low]
+    assert tok.encode("low</s>low </s>  low", special="allow") == [*low, 2, *bare, 2, *low]
+    assert tok.encode("</s>low", special="allow") == [2, *bare]
+    assert tok.decode([*low, *low]) == "low low"
+    with pytest.raises(bp.FormatError, match="cannot hold"):
+        tok.save(tmp_path / "saved", "sentencepiece")
+    tok.save(tmp_path / "saved", "native")
+    assert bp.load(tmp_path / "saved").encode("low</s>low", special="allow") == [*low, 2, *bare]
+
+
+def test_legacy_of_a_model_that_marks_spaces_otherwise_is_a_warning(tmp_path: Path) -> None:
+    # Spaces stay as they are.
+    place = folder(tmp_path, models.model(models.unigram_pieces(), 1, normalizer=((5, False),)), None)
     (place / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer", "legacy": false}')
     with pytest.warns(bp.TokenizerWarning, match="legacy is false in the folder"):
         tok = bp.load(place)
@@ -255,7 +271,35 @@ def test_added_tokens_are_found_before_sentencepiece(tmp_path: Path, form: str) 
     assert added.tokenize("low<new>lo") == ["▁low", "<new>", "▁lo"]
 
 
-@pytest.mark.parametrize("name", ["ErnieM", "SeamlessM4T", "BertJapanese", "LayoutXLM"])
+def test_seamless_has_its_numbers_and_the_languages_of_its_folder(tmp_path: Path) -> None:
+    data, size = models.model(models.unigram_pieces(), 1), len(models.unigram_pieces())
+    plain = bp.load(folder(tmp_path, data, "SeamlessM4TTokenizer") / "sentencepiece.bpe.model")
+    with pytest.raises(bp.FormatError, match="the folder of SeamlessM4TTokenizer does not list the tokens"):
+        bp.load(tmp_path)
+    codes = {"__eng__": size + 1, "__cmn_Hant__": size + 2}
+    (tmp_path / "added_tokens.json").write_text(json.dumps(codes))
+    config = {"tokenizer_class": "SeamlessM4TTokenizer"}
+    for source, language in ((None, "__eng__"), ("cmn_Hant", "__cmn_Hant__"), ("__eng__", "__eng__")):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({**config, "src_lang": source}))
+        tok = bp.load(tmp_path)
+        for text in TEXTS:
+            assert tok.encode(text) == [id + 1 for id in plain.encode(text)]
+            assert tok(text)["input_ids"] == [codes[language], *tok.encode(text), 3]
+        assert tok("low", "low")["input_ids"] == [codes[language], *tok.encode("low"), *tok.encode("low"), 3]
+        assert [tok.token_id(token) for token in ("<pad>", "<unk>", "<s>", "</s>")] == [0, 1, 2, 3]
+        assert tok.encode("low__eng__lo", special="allow") == [*tok.encode("low"), size + 1, tok.token_id("lo")]
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**config, "src_lang": "de"}))
+    with pytest.raises(bp.FormatError, match="src_lang is '__de__'"):
+        bp.load(tmp_path)
+
+
+def test_layoutxlm_reads_words_as_xlm_roberta_does(tmp_path: Path) -> None:
+    data = models.model(models.unigram_pieces(), 1)
+    specs = [bp.load(folder(tmp_path, data, f"{name}Tokenizer")).spec for name in ("LayoutXLM", "XLMRoberta")]
+    assert specs[0] == specs[1]
+
+
+@pytest.mark.parametrize("name", ["ErnieM", "XLMProphetNet", "BertJapanese", "Cpm"])
 def test_a_class_that_does_more_is_refused(tmp_path: Path, name: str) -> None:
     data = models.model(models.unigram_pieces(), 1)
     with pytest.raises(bp.FormatError, match=f"{name}Tokenizer (numbers|changes)") as caught:

@@ -1,4 +1,4 @@
-"""PhoBERT, BERTweet and CTRL: tokens end with ``@@`` where a word goes on, and what is no token is unknown."""
+"""PhoBERT, BERTweet, CTRL and small Blenderbot: tokens end with ``@@`` where a word goes on; others are unknown."""
 
 from __future__ import annotations
 
@@ -67,6 +67,47 @@ def test_ctrl_has_its_tokens_in_json(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text(json.dumps({"low": 0, "l@@": 1}))
     with pytest.raises(bp.FormatError, match="the vocabulary has no <unk>"):
         bp.load(tmp_path)
+
+
+def small_blenderbot(place: Path) -> bp.Tokenizer:
+    tokens = ["__null__", "__start__", "__end__", "__unk__", *(line.split()[0] for line in VOCABULARY.splitlines())]
+    tokens += ["'", ".", ".@@", "σ", "ς", "σ@@", "__newln__"]
+    newline = [f"{left} {right}" for left, right in zip(("_", "__", "__newln_"), ("_", "newln_", "_</w>"), strict=True)]
+    merges = [line.rpartition(" ")[0] for line in CODES.splitlines() if line]
+    merges += ["n e", "ne w", "new l", "newl n", "newln _", *newline]
+    (place / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate(tokens)}))
+    (place / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]))
+    (place / "config.json").write_text('{"model_type": "blenderbot-small"}')
+    return bp.load(place)
+
+
+def test_small_blenderbot_cuts_words_at_marks_and_spells_line_ends(tmp_path: Path) -> None:
+    tok = small_blenderbot(tmp_path)
+    low, lower, quote, stop, newline = (tok.token_id(token) for token in ("low", "lower", "'", ".", "__newln__"))
+    expected = {
+        "Low LOWER": [low, lower],
+        "low'low": [low, quote, low],
+        "low. .low": [low, stop, tok.token_id(".@@"), low],
+        # A line end counts right behind a word alone, and not behind an apostrophe.
+        "low\nlow": [low, newline, low],
+        "low.\n\nlow": [low, stop, newline, low],
+        "low \n low": [low, low],
+        "low'\nlow": [low, quote, low],
+    }
+    assert {text: tok.encode(text) for text in expected} == expected
+    assert tok("low", "low")["input_ids"] == [low, low]
+    assert tok.encode("__start__ low__end__", special="allow") == [1, low, 2]
+    assert tok.decode([low, newline, lower]) == "low __newln__ lower"
+    assert (tok.bos_token_id, tok.eos_token_id, tok.unk_token_id, tok.pad_token_id) == (1, 2, 3, 0)
+
+
+def test_a_capital_sigma_is_made_small_as_python_does(tmp_path: Path) -> None:
+    tok = small_blenderbot(tmp_path)
+    words = ("ΣΣ", "Σ", "ΣΣΣ", "Σ:Σ", "ΣΣ:Σ", "ΣΣ'Σ", "ΣΣ.Σ", "ΣΣ-Σ", "ΣΣ\u00ad", "Σ\u00adΣ", "1Σ")
+    for word in words:
+        # The quotes and stops begin words of their own.
+        parts = word.replace("'", " ' ").replace(".", " .").split()
+        assert tok.encode(word) == tok.encode(" ".join(part.lower() for part in parts)), word
 
 
 def test_only_the_native_format_holds_it(tmp_path: Path) -> None:

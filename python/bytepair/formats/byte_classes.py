@@ -31,12 +31,14 @@ _BERT = {
 }
 _GPT2 = {"bos": _END, "eos": _END, "unk": _END}
 _ROLES = {
-    **dict.fromkeys(("Roberta", "Bart", "Blenderbot", "LED", "Longformer", "Luke", "Mvp"), _ROBERTA),
+    **dict.fromkeys(
+        ("Roberta", "Bart", "Blenderbot", "LED", "LayoutLMv3", "Longformer", "Luke", "MarkupLM", "Mvp"), _ROBERTA
+    ),
     **dict.fromkeys(("GPT2", "CodeGen", "Whisper"), _GPT2),
     "Deberta": _BERT,
 }
 """The special tokens of each class, by their roles."""
-_FRAMED = {"Roberta", "Bart", "LED", "Longformer", "Luke", "Mvp"}
+_FRAMED = {"Roberta", "Bart", "LED", "LayoutLMv3", "Longformer", "Luke", "Mvp"}
 """Those that put tokens around a text as RoBERTa does."""
 
 _PROMPT = ("<|startoftranscript|>", "<|notimestamps|>")
@@ -44,12 +46,13 @@ _PROMPT = ("<|startoftranscript|>", "<|notimestamps|>")
 _TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[str, str]]] = {
     "Blenderbot": ((A, "eos"), (A, B), ("00", "01")),
     "Deberta": (("cls", A, "sep"), ("cls", A, "sep", B, "sep"), ("000", "00011")),
+    "MarkupLM": (("cls", A, "sep"), ("cls", A, "sep", B, "sep"), ("000", "00000")),
     "Whisper": ((*_PROMPT, A, "eos"), (*_PROMPT, A, B, "eos"), ("0000", "00011")),
 }
 """The templates for one text and for two, of roles, other tokens and texts; and the types of their parts."""
 
-# Their words are found by the rules of a language, or more than text is given.
-_REFUSED = {"BioGpt", "BlenderbotSmall", "FSMT", "Flaubert", "LayoutLMv3", "MarkupLM", "XLM"}
+# Their words are found by the rules of a language.
+_REFUSED = {"BioGpt", "FSMT", "Flaubert", "XLM"}
 
 _WORD_END = "</w>"
 
@@ -131,10 +134,12 @@ def as_class(
     if name == "Luke":
         spec = with_entities(spec, max(len(vocab), *(token.id + 1 for token in spec.added_tokens)))
     ids = {token.content: token.id for token in spec.added_tokens}
+    if name == "LayoutLMv3" and config.get("add_prefix_space") is None:
+        spec = spec.replace(prefix_space=True)
     if name in _FRAMED:
         check_tokens((roles["cls"], roles["sep"]), ids)
         step: dict[str, Any] = {role: [roles[role], ids[roles[role]]] for role in ("sep", "cls")}
-        step |= {"trim_offsets": True, "add_prefix_space": bool(config.get("add_prefix_space"))}
+        step |= {"trim_offsets": True, "add_prefix_space": spec.prefix_space}
         return spec.replace(post_processor=json.dumps({"type": "RobertaProcessing", **step}, ensure_ascii=False))
     if name in _TEMPLATES:
         *templates, types = _TEMPLATES[name]

@@ -116,7 +116,7 @@ def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_token
     if detected.format == "vocab+merges" and with_special_tokens:
         from bytepair.formats import byte_classes, separated  # noqa: PLC0415
 
-        if name != separated.SPELLED:
+        if name not in separated.SPELLED:
             special = configs.table(folder, configs.SPECIAL)
             return byte_classes.as_class(spec, name, detected.content, special | config)
     return spec
@@ -227,8 +227,9 @@ def _read_vocab_merges(
         return clip.read_pair(detected.content, merges, special_tokens)
     config = configs.table(place.parent, configs.CONFIG)
     name = _class_of(place)
-    if name == separated.SPELLED:
-        return separated.read_spelled(detected.content, merges, configs.table(place.parent, configs.SPECIAL) | config)
+    if name in separated.SPELLED:
+        special = configs.table(place.parent, configs.SPECIAL) | config
+        return separated.read_spelled(detected.content, merges, str(name), special)
     if vocab_merges.has_some_word_ends(detected.content):
         if split is not None or special_tokens is not None:
             raise FormatError(

@@ -28,7 +28,6 @@ from bytepair.formats.classes import (
 from bytepair.formats.configs import flag, listed_tokens, template, token_content
 from bytepair.model.models import BytePair, Unigram
 from bytepair.model.spec import AddedToken
-from bytepair.model.steps import parse_step, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from bytepair.model.spec import TokenizerSpec
 
 # Classes that number pieces in ways of their own, and those that change a text before the pieces are looked for.
-_NUMBERS = {"ErnieM", "SeamlessM4T", "XLMProphetNet"}
-_TEXTS = {"BertJapanese", "Cpm", "LayoutXLM"}
+_NUMBERS = {"ErnieM", "XLMProphetNet"}
+_TEXTS = {"BertJapanese", "Cpm"}
 
 # The place of a language in a template.
 _LANGUAGE = 2
@@ -84,7 +83,7 @@ _PLBART = tuple(f"__{code}__" for code in ("java", "python", "en_XX", "javascrip
 _ROLES = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>", "mask": "<mask>"}
 _BERT = (("<s>", A, "</s>"), ("<s>", A, "</s>", "</s>", B, "</s>"))
 _SHIFTED = {
-    "XLMRoberta": _Numbers(_BEGINS, 1, _FAIRSEQ, ("<mask>",), *_BERT, _ROLES),
+    **dict.fromkeys(("XLMRoberta", "LayoutXLM"), _Numbers(_BEGINS, 1, _FAIRSEQ, ("<mask>",), *_BERT, _ROLES)),
     "Camembert": _Numbers(_BEGINS, 4, _CAMEMBERT, ("<mask>",), *_BERT, _ROLES),
     "MBart": _Numbers(
         _BEGINS,
@@ -135,14 +134,24 @@ _OF_PLBART = {"base": _BASE, "multi": _MULTI}
 # The folder of NLLB lists the tokens of its languages.
 _NLLB = _SHIFTED["MBart50"]._replace(more=(), language="eng_Latn")
 _NLLB_LEGACY = _SHIFTED["MBart"]._replace(more=(), language="eng_Latn")
-_NLLB_CODE = re.compile("[a-z]{3}_[A-Z][a-z]{3}")
+# So does that of SeamlessM4T.
+_SEAMLESS = _Numbers(
+    _BEGINS,
+    1,
+    {"<pad>": 0, "<unk>": 1, "<s>": 2, "</s>": 3},
+    (),
+    (_LANGUAGE, A, "</s>"),
+    (_LANGUAGE, A, B, "</s>"),
+    {role: token for role, token in _ROLES.items() if role != "mask"},
+    language="__eng__",
+)
+_LISTED = {"Nllb": re.compile("[a-z]{3}_[A-Z][a-z]{3}"), "SeamlessM4T": re.compile("__.+__")}
+"""The tokens of languages of these classes."""
 
 # A folder of Pegasus can state other ones.
 _PEGASUS_SETTINGS = {"offset": 103, "mask_token": "<mask_2>", "mask_token_sent": "<mask_1>"}
 
 _BERT_ROLES = {"sep": "[SEP]", "cls": "[CLS]", "mask": "[MASK]"}
-
-_FIRST = spell_step({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False})
 
 # T5 without a number of its own has so many.
 _EXTRA_IDS = 100
@@ -187,12 +196,11 @@ def _with_spaces(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> 
         return sentencepiece.without_prefix(spec)
     if flag(config, path.parent, "legacy", usual=True):
         return spec
-    if spec.normalizers == (sentencepiece.PREPEND, sentencepiece.REPLACE):
-        return spec.replace(normalizers=(), pre_tokenizers=(_FIRST,))
-    if parse_step(spec.normalizers[0]).get("add_dummy_prefix"):
+    once = sentencepiece.with_prefix_once(spec)
+    if once is None:
         what = "legacy is false in the folder, but text behind an added token gets a space here, as with true"
         warnings.warn(what, TokenizerWarning, stacklevel=5)
-    return spec
+    return once or spec
 
 
 def _with_bos(spec: TokenizerSpec, _: Path, config: Mapping[str, Any]) -> TokenizerSpec:
@@ -248,13 +256,24 @@ def _plbart(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Token
 
 def _nllb(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
     numbers = _NLLB_LEGACY if flag(config, path.parent, "legacy_behaviour", usual=False) else _NLLB
-    ids = {row.content: row.id for row, _ in listed_tokens(path.parent) if _NLLB_CODE.fullmatch(row.content)}
+    return _listed(spec, path, "Nllb", numbers, config)
+
+
+def _seamless(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
+    source = str(config.get("src_lang") or "eng")
+    named = {**config, "src_lang": source if "__" in source else f"__{source}__", "legacy": False}
+    return _listed(_with_spaces(spec, path, named), path, "SeamlessM4T", _SEAMLESS, named)
+
+
+def _listed(spec: TokenizerSpec, path: Path, name: str, numbers: _Numbers, config: Mapping[str, Any]) -> TokenizerSpec:
+    """The tokenizer of a class whose folder lists the tokens of its languages."""
+    ids = {row.content: row.id for row, _ in listed_tokens(path.parent) if _LISTED[name].fullmatch(row.content)}
     if not ids:
-        raise refused("the folder of NllbTokenizer does not list the tokens of its languages")
+        raise refused(f"the folder of {name}Tokenizer does not list the tokens of its languages")
     # They are shifted with the pieces.
     languages = tuple(AddedToken(content, id - numbers.shift) for content, id in ids.items())
     listed = spec.replace(added_tokens=(*spec.added_tokens, *languages))
-    return _shifted(listed, path, "Nllb", numbers._replace(languages=tuple(ids)), config)
+    return _shifted(listed, path, name, numbers._replace(languages=tuple(ids)), config)
 
 
 def _mluke(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> TokenizerSpec:
@@ -369,6 +388,7 @@ _BUILDERS: dict[str | None, Callable[[TokenizerSpec, Path, Mapping[str, Any]], T
     "Marian": _marian,
     "Nllb": _nllb,
     "PLBart": _plbart,
+    "SeamlessM4T": _seamless,
     "Siglip": piece_texts.siglip,
     "Speech2Text": _speech_to_text,
     "SpeechT5": _speech_t5,

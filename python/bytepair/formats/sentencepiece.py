@@ -77,6 +77,7 @@ _PLAIN = Normalizer(remove_extra_whitespaces=False)
 PREPEND = spell_step({"type": "Prepend", "prepend": _BLANK})
 _STRIP = spell_step({"type": "Strip", "content": " ", "start": 1, "stop": 0})
 REPLACE = spell_step({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK})
+_FIRST = spell_step({"type": "Metaspace", "replacement": _BLANK, "prepend_scheme": "first", "split": False})
 _NORMALIZER = {1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _NORMALIZER |= {5: "escape_whitespaces", 6: "normalization_rule_tsv"}
 # A descendant of sentencepiece has this field, and sentencepiece passes over it.
@@ -331,6 +332,23 @@ def without_prefix(spec: TokenizerSpec) -> TokenizerSpec:
     )
 
 
+def with_prefix_once(spec: TokenizerSpec) -> TokenizerSpec | None:
+    """The tokenizer of a model as if it put a space at the start of a text alone, and none behind added tokens in it.
+
+    White space before the text between two of them is one space then, as elsewhere. None if the model does not mark
+    spaces, or does at the ends of words: no such steps are known.
+    """
+    if PREPEND in spec.normalizers:
+        return spec.replace(normalizers=(), pre_tokenizers=(_FIRST,))
+    step = parse_step(spec.normalizers[0])
+    if not step.get("add_dummy_prefix"):
+        return spec
+    if step["treat_whitespace_as_suffix"] or not step["escape_whitespaces"]:
+        return None
+    bare = spell_step(step | {"add_dummy_prefix": False, "keep_leading_space": True})
+    return spec.replace(normalizers=(bare,), pre_tokenizers=(_FIRST,))
+
+
 def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str, ...]:
     """The decoding steps from pieces to text, for a model with or without a space in front.
 
@@ -401,7 +419,7 @@ def _parse_step(spec: TokenizerSpec) -> tuple[Normalizer, bool, list[str]]:
     if spec.normalizers in ((PREPEND, REPLACE), (REPLACE,)):
         return _PLAIN._replace(add_dummy_prefix=len(spec.normalizers) == 2), False, []
     step = parse_step(spec.normalizers[0]) if len(spec.normalizers) == 1 else {}
-    if step.get("type") != _STEP:
+    if step.get("type") != _STEP or step.get("keep_leading_space"):
         raise _cannot("normalizers other than that of sentencepiece")
     charsmap = base64.b64decode(step["precompiled_charsmap"])
     options = [step[name] for name in Normalizer._fields[1:]]

@@ -1,15 +1,16 @@
-r"""PhoBERT, BERTweet and CTRL: BPE of characters whose tokens end with ``@@`` where a word goes on.
+r"""BPE of characters whose tokens end with ``@@`` where a word goes on: PhoBERT, BERTweet, CTRL, small Blenderbot.
 
 Their merges are those of subword-nmt, whose words end with ``</w>``; a count may stand behind each. Their vocabularies
 lack texts that merges make on the way to tokens: such a text, if it is left, is the unknown token. A line end belongs
-to the word before it.
+to the word before it; with small Blenderbot it is a word, if it stands right behind one.
 
-Source: ``tokenization_phobert.py``, ``tokenization_bertweet.py`` and ``tokenization_ctrl.py`` in ``transformers`` 4.
+Source: ``tokenization_phobert.py``, ``tokenization_bertweet.py``, ``tokenization_ctrl.py`` and
+``tokenization_blenderbot_small.py`` in ``transformers`` 4.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import Columns
 from bytepair.errors import FormatError
@@ -26,14 +27,45 @@ if TYPE_CHECKING:
 
 LISTED = frozenset(["Bertweet", "Phobert"])
 """The classes whose vocabulary is ``vocab.txt`` beside ``bpe.codes``."""
-SPELLED = "CTRL"
-"""The class whose vocabulary is ``vocab.json``."""
+
+
+class _Spelled(NamedTuple):
+    """A class whose vocabulary is ``vocab.json``."""
+
+    roles: Mapping[str, str]
+    """Its special tokens."""
+    word: str
+    """An expression that matches its words."""
+    normalizers: tuple[str, ...] = ()
+
+
+def _replace(pattern: str, content: str) -> str:
+    return spell_step({"type": "Replace", "pattern": {"Regex": pattern}, "content": content})
+
+
+# White space as Python has it, and as the package regex has it.
+_LISTED_WORD, _SPELLED_WORD = r"[^\s\x1c-\x1f]+\n?", r"\S+\n?"
+
+# What does not end a word when letters are made small; but these two begin another one.
+_IGNORED = r"[\p{Case_Ignorable}&&[^'.]]"
+_SMALL_BLENDERBOT = _Spelled(
+    {"bos": "__start__", "eos": "__end__", "unk": "__unk__", "pad": "__null__"},
+    r"'|[.,!?()]?[^\s.,!?()']+|[.,!?()]",
+    # A capital sigma at the end of a word is another small letter than elsewhere. An apostrophe takes the line end
+    # behind it.
+    (
+        _replace(rf"(?<=\p{{Cased}}{_IGNORED}*)\u03a3(?!{_IGNORED}*\p{{Cased}})", "\u03c2"),
+        "Lowercase",
+        _replace(r"(?<=[^\s'])\n", " __newln__ "),
+    ),
+)
+_OF_CLASSES = {"CTRL": _Spelled({"unk": "<unk>"}, _SPELLED_WORD), "BlenderbotSmall": _SMALL_BLENDERBOT}
+SPELLED = frozenset(_OF_CLASSES)
+"""The classes whose vocabulary is ``vocab.json``."""
 
 _END, _SEPARATOR = "</w>", "@@"
 _ROLES = {"bos": "<s>", "pad": "<pad>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "cls": "<s>", "mask": "<mask>"}
 _FIRST = ("bos", "pad", "eos", "unk")
-# White space as Python has it, and as the package regex has it.
-_LISTED_WORD, _SPELLED_WORD = r"[^\s\x1c-\x1f]+\n?", r"\S+\n?"
 
 # Each token but one with the separator becomes one that ends a word.
 _DECODERS = (
@@ -77,16 +109,24 @@ def read_listed(
     return with_template(spec, [cls, A, sep], [cls, A, sep, sep, B, sep])
 
 
-def read_spelled(vocabulary: Mapping[str, int], merges: bytes, special: Mapping[str, Any]) -> TokenizerSpec:
+def read_spelled(vocabulary: Mapping[str, int], merges: bytes, name: str, special: Mapping[str, Any]) -> TokenizerSpec:
     """Reads ``vocab.json``, parsed, and ``merges.txt``.
+
+    Args:
+        vocabulary: The tokens with their ids.
+        merges: The merges.
+        name: The class, one of `SPELLED`.
+        special: ``special_tokens_map.json``, parsed, with ``tokenizer_config.json``.
 
     Raises:
         FormatError: As for `read_listed`. Or the vocabulary lacks the unknown token.
     """
-    roles = named_tokens(special, {"unk": "<unk>"})
+    of_class = _OF_CLASSES[name]
+    roles = named_tokens(special, of_class.roles)
     if roles["unk"] not in vocabulary:
         raise FormatError(f"the vocabulary has no {roles['unk']}", remedy="is the file whole? fetch it again")
-    return _build(vocabulary, _merges(merges, counted=False), roles, _SPELLED_WORD)
+    spec = _build(vocabulary, _merges(merges, counted=False), roles, of_class.word)
+    return spec.replace(normalizers=of_class.normalizers)
 
 
 def _merges(data: bytes, *, counted: bool) -> list[tuple[str, str]]:

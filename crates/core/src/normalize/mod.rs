@@ -131,7 +131,8 @@ impl Normalizer {
             Self::Prepend(content) => !content.is_empty(),
             Self::Replace(replace) => replace.keeps_start(),
             Self::Bert(bert) => !bert.clean_text && !bert.strips(),
-            Self::StripAccents | Self::Nmt | Self::Precompiled(_) | Self::SentencePiece(_) => false,
+            Self::SentencePiece(model) => model.keeps_start(),
+            Self::StripAccents | Self::Nmt | Self::Precompiled(_) => false,
         }
     }
 

@@ -46,6 +46,11 @@ pub(super) struct Options {
     treat_whitespace_as_suffix: bool,
     #[serde(default)]
     user_defined_symbols: Vec<String>,
+    /// White space in front of a text becomes one space where `remove_extra_whitespaces` takes others away, and what
+    /// becomes nothing there belongs to what is behind it: a later step can put a space at the start of a text alone.
+    /// No model states it.
+    #[serde(default)]
+    keep_leading_space: bool,
 }
 
 /// The normalizer of a model.
@@ -66,8 +71,11 @@ pub struct SentencePiece {
     space: &'static str,
     dummy: Dummy,
     squeeze: bool,
-    /// Whether its texts go on where others ended, in a character that is no white space.
+    /// Whether white space in front of its texts becomes one space. They go on where others ended, in a character that is
+    /// no white space; or a later step puts the space of a text in front.
     goes_on: bool,
+    /// Whether the first character always comes from the first one of the original text.
+    keeps_start: bool,
     /// The ASCII characters that stay as they are where another ASCII character follows, or none; not the space.
     plain: [bool; 256],
 }
@@ -101,6 +109,9 @@ impl SentencePiece {
             .map_err(|error| broken(format!("its table is not base64: {error}")))?;
         let rules = if table.is_empty() { None } else { Some(Rules::new(&table).map_err(broken)?) }.map(Arc::new);
         let symbols = Symbols::new(&options.user_defined_symbols).map_err(broken)?;
+        if options.keep_leading_space && options.add_dummy_prefix {
+            return Err(broken("it puts a space in front of a text, and keeps the one there".into()));
+        }
         let mut plain = [false; 256];
         for byte in (0..128_u8).filter(|&byte| byte != b' ') {
             let changes = rules.as_ref().is_some_and(|rules| rules.changes_ascii(byte));
@@ -117,7 +128,8 @@ impl SentencePiece {
                 (true, true) => Dummy::Behind,
             },
             squeeze: options.remove_extra_whitespaces,
-            goes_on: false,
+            goes_on: options.keep_leading_space,
+            keeps_start: options.keep_leading_space,
             joins: Arc::default(),
             plain,
         })
@@ -183,7 +195,10 @@ impl SentencePiece {
             let last = end.checked_sub(1).filter(|&last| last >= start).and_then(|last| old.get(last));
             (first, last.map_or(first, |origin| origin.1))
         };
-        let origins = memory::collect(from.windows(2).map(|pair| origin(pair[0], pair[1])))?;
+        let mut origins = memory::collect(from.windows(2).map(|pair| origin(pair[0], pair[1])))?;
+        if let (true, Some(first), Some(old)) = (self.keeps_start, origins.first_mut(), old.first()) {
+            first.0 = old.0;
+        }
         aligned.replace(text, Some(origins));
         edit.take_all(aligned);
         Ok(())
@@ -228,11 +243,16 @@ impl SentencePiece {
 
     /// The normalizer of a text that goes on behind a character that is no white space.
     pub(super) fn going_on(self: &Arc<Self>) -> Arc<Self> {
-        if self.dummy != Dummy::InFront && !self.squeeze {
+        if self.dummy != Dummy::InFront && !self.squeeze && !self.keeps_start {
             return self.clone();
         }
         let dummy = if self.dummy == Dummy::Behind { Dummy::Behind } else { Dummy::Nowhere };
-        Arc::new(Self { dummy, goes_on: true, ..Self::clone(self) })
+        Arc::new(Self { dummy, goes_on: true, keeps_start: false, ..Self::clone(self) })
+    }
+
+    /// Whether the first character always comes from the first one of the original text.
+    pub(super) fn keeps_start(&self) -> bool {
+        self.keeps_start
     }
 
     fn joins(&self) -> Option<&Joins> {
@@ -610,6 +630,28 @@ mod tests {
             }
             assert!(from.is_sorted() && from.iter().all(|&place| text.is_char_boundary(place)), "{from:?} {text:?}");
         }
+    }
+
+    #[test]
+    fn a_leading_space_is_kept_as_behind_a_character() {
+        let parts = [" ", "  ", "a", "b", "bc", "\t", "é", "▁"];
+        for squeeze in [true, false] {
+            let plain = step([false, squeeze, true, false], &[], &table());
+            let keeping = plain.replace('{', r#"{"keep_leading_space":true,"#);
+            let [plain, keeping] = [plain, keeping].map(|step| crate::normalize::Normalizer::parse(&step).unwrap());
+            for number in 0..parts.len().pow(3) {
+                let text = [number / 64, number / 8 % 8, number % 8].map(|place| parts[place]).concat();
+                let expected = plain.apply(&format!("|{text}")).strip_prefix('|').unwrap().to_owned();
+                assert_eq!(keeping.apply(&text), expected, "{text:?}");
+                let mut traced = Aligned::traced(text.as_str()).unwrap();
+                keeping.apply_aligned(&mut traced).unwrap();
+                assert_eq!(traced.text(), expected);
+                // A "bc" in front becomes nothing, and what is behind it begins where the text does.
+                assert!(expected.is_empty() || traced.original(0..expected.len()).unwrap().start == 0, "{text:?}");
+            }
+        }
+        let both = step([true, true, true, false], &[], &[]).replace('{', r#"{"keep_leading_space":true,"#);
+        assert!(SentencePiece::parse(&both).is_err());
     }
 
     #[test]

@@ -40,6 +40,16 @@ fn sentencepiece(options: [bool; 4], symbols: &[&str], table: &[u8]) -> Normaliz
     parse(&step.to_string())
 }
 
+/// That of a text whose space in front stays, so that a later step can put one there.
+fn keeping_a_space(squeeze: bool, table: &[u8]) -> Normalizer {
+    let step = serde_json::json!({
+        "type": "SentencePiece", "precompiled_charsmap": encoded(table), "add_dummy_prefix": false,
+        "remove_extra_whitespaces": squeeze, "escape_whitespaces": true, "treat_whitespace_as_suffix": false,
+        "keep_leading_space": true,
+    });
+    parse(&step.to_string())
+}
+
 fn replace(pattern: &str, what: &str, content: &str) -> Normalizer {
     parse(&serde_json::json!({"type": "Replace", "pattern": {pattern: what}, "content": content}).to_string())
 }
@@ -169,6 +179,7 @@ fn all() -> Vec<Normalizer> {
     for squeeze in [false, true] {
         all.push(sentencepiece([false, squeeze, true, false], &["b ", "c▁"], &table(&[(" ", "x"), ("▁", "y")])));
         all.push(sentencepiece([true, squeeze, true, false], &[], &[]));
+        all.push(keeping_a_space(squeeze, &table(&RULES)));
         all.push(sentencepiece([false, squeeze, true, false], &["a'", "b b", "b ", "\u{1}\u{1}", "c"], &table(&RULES)));
         all.push(sentencepiece([false, squeeze, false, false], &[], &over_zero(table(&RULES))));
         all.push(sentencepiece([false, squeeze, false, false], &[], &within_a_character()));
