@@ -157,6 +157,10 @@ LIKE: dict[str, Pair] = {
         ({"type": "NFC"}, _replace(" ", Regex=r"\s+"), {"type": "Lowercase"}),
         (_split({"Regex": r"'s|'t|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"}, "Removed", invert=True), BYTE_LEVEL),
     ),
+    "T5 without legacy": (
+        (_of_sentencepiece(kinds.charsmap(), add_dummy_prefix=False, keep_leading_space=True),),
+        ({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False},),
+    ),
     "GPT-NeoX": (({"type": "NFC"},), ({**BYTE_LEVEL, "use_regex": True},)),
     "DeepSeek": (
         (),
