@@ -245,7 +245,7 @@ impl Normalizer {
     pub(crate) fn may_lose(&self, last: char) -> bool {
         match self {
             Self::Strip { right, .. } => *right && last.is_whitespace(),
-            Self::SentencePiece(_) => last.is_whitespace() || last == '\u{2581}',
+            Self::SentencePiece(model) => model.drops_blanks() && (last.is_whitespace() || last == '\u{2581}'),
             _ => false,
         }
     }

@@ -306,7 +306,12 @@ impl SentencePiece {
             || (' '..='~').any(|left| self.image(left, &mut [0; 4]).is_empty())
     }
 
-    /// Whether a text loses white space at its end, and puts nothing there.
+    /// Whether a text loses white space at its end.
+    pub(super) fn drops_blanks(&self) -> bool {
+        self.squeeze
+    }
+
+    /// The same, where nothing is put there instead.
     pub(super) fn loses_blanks(&self) -> bool {
         self.squeeze && self.dummy != Dummy::Behind
     }

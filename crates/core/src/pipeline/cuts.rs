@@ -712,6 +712,19 @@ pub(crate) mod tests {
         }
     }
 
+    #[test]
+    fn spaces_are_one_piece_where_sentencepiece_takes_none_away() {
+        for (squeezes, joined) in [(false, 3), (true, 0)] {
+            let step = format!(
+                r#"{{"type":"SentencePiece","precompiled_charsmap":"","add_dummy_prefix":true,
+                "remove_extra_whitespaces":{squeezes},"escape_whitespaces":true,"treat_whitespace_as_suffix":false}}"#
+            );
+            let tokenizer = tokenizer(&[&step], &[], &[], 0);
+            let cuts = Cuts::new(&tokenizer, Policy { special: Treat::Match, added: Treat::Match });
+            assert_eq!((1..4).filter(|&place| cuts.is_joined("a   ", place)).count(), joined);
+        }
+    }
+
     /// All texts of four characters.
     fn texts(alphabet: &[char]) -> impl Iterator<Item = String> + '_ {
         let all = alphabet.len();
