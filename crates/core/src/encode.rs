@@ -12,7 +12,7 @@ use crate::cache::pool::Pool;
 use crate::cache::seen::Key;
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::Checks;
-use crate::memory::Room;
+use crate::memory::{self, Room};
 use crate::merge::{self, Scratch};
 use crate::model::{self, Hazards, OnBytes, Token, WordModel};
 use crate::row::{self, IDS, Ids};
@@ -242,7 +242,7 @@ impl Compiled {
 
     /// A borrowed workspace for the calls of [`Compiled::tokens`].
     pub(crate) fn borrow(&self) -> Borrowed<'_> {
-        Borrowed { model: self, workspace: Some(self.pool.take()), ids: Vec::new() }
+        Borrowed { model: self, workspace: Some(self.pool.take()), ids: Vec::new(), tokens: Vec::new() }
     }
 
     /// Bytes of memory of the table of tokens.
@@ -280,6 +280,7 @@ pub(crate) struct Borrowed<'a> {
     /// Present until it is returned.
     workspace: Option<Box<Workspace>>,
     ids: Vec<u32>,
+    tokens: Vec<Token>,
 }
 
 impl Drop for Borrowed<'_> {
@@ -296,7 +297,8 @@ impl Borrowed<'_> {
     /// # Errors
     /// `Encode`, if a part of it has no token.
     pub(crate) fn tokens(&mut self, piece: &str, tokens: &mut Vec<Token>) -> Result<()> {
-        self.tokens_asked_for(piece, Asked::new(piece.as_bytes(), 0..piece.len(), Key::of_places), tokens)
+        let asked = Asked::new(piece.as_bytes(), 0..piece.len(), Key::of_places);
+        self.tokens_asked_for(piece, asked, |token| memory::push(tokens, token))
     }
 
     /// Asks for the memory that the tokens of some pieces need, at most [`TOGETHER`]: for [`Borrowed::tokens_asked_for`].
@@ -307,16 +309,30 @@ impl Borrowed<'_> {
         }
     }
 
-    /// As [`Borrowed::tokens`], for a piece that was asked for.
+    /// Calls `each` with the tokens of a piece that was asked for.
     ///
     /// # Errors
-    /// As there.
-    pub(crate) fn tokens_asked_for(&mut self, piece: &str, asked: Asked, tokens: &mut Vec<Token>) -> Result<()> {
+    /// As [`Borrowed::tokens`], and those of `each`.
+    #[inline(always)]
+    pub(crate) fn tokens_asked_for(
+        &mut self,
+        piece: &str,
+        asked: Asked,
+        mut each: impl FnMut(Token) -> Result<()>,
+    ) -> Result<()> {
         let Some(workspace) = &mut self.workspace else { return Ok(()) };
         workspace.checks.check()?;
-        if self.model.words.is_some() && workspace.lookup.known_tokens(piece, asked, tokens)? {
+        if self.model.words.is_some() && workspace.lookup.known_tokens(piece, asked, &mut each)? {
             return Ok(());
         }
+        self.new_tokens(piece, asked)?;
+        self.tokens.iter().try_for_each(|&token| each(token))
+    }
+
+    /// Puts the tokens of a piece that are not remembered into `tokens`.
+    fn new_tokens(&mut self, piece: &str, asked: Asked) -> Result<()> {
+        let (Some(workspace), tokens) = (&mut self.workspace, &mut self.tokens) else { return Ok(()) };
+        tokens.clear();
         if let Some(words) = self.model.instead(piece) {
             return workspace.word_tokens(words, piece, asked, tokens);
         }
@@ -470,9 +486,14 @@ impl Lookup {
         all
     }
 
-    /// Appends the tokens of a piece if they are remembered; whether they are.
-    #[inline]
-    fn known_tokens(&mut self, piece: &str, Asked { key, hash }: Asked, tokens: &mut Vec<Token>) -> Result<bool> {
+    /// Calls `each` with the tokens of a piece if they are remembered; whether they are.
+    #[inline(always)]
+    fn known_tokens(
+        &mut self,
+        piece: &str,
+        Asked { key, hash }: Asked,
+        mut each: impl FnMut(Token) -> Result<()>,
+    ) -> Result<bool> {
         let (held, is_it) = self.known.probe(key, hash);
         let numbers = if is_it {
             &held[..held[IDS] as usize % (IDS + 1)]
@@ -484,10 +505,9 @@ impl Lookup {
             &self.ids
         };
         let (ids, ends) = numbers.split_at(numbers.len().div_ceil(2));
-        tokens.room(ids.len())?;
         let mut start = 0;
         for (&id, end) in ids.iter().zip(ends.iter().copied().chain([piece.len() as u32])) {
-            tokens.push(Token { id, start, end });
+            each(Token { id, start, end })?;
             start = end;
         }
         Ok(true)

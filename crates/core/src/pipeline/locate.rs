@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::encode::{Asked, Borrowed, TOGETHER};
+use crate::encode::{Borrowed, TOGETHER};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt::{self, Checks};
 use crate::memory::{self, Room};
@@ -352,11 +352,23 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
             _ => None,
         };
         let patterns = self.tokenizer.segmenter().patterns();
-        let mut asked = [Asked::default(); TOGETHER];
-        for (number, piece) in pieces.iter().enumerate() {
-            if patterns.is_empty() && number.is_multiple_of(TOGETHER) {
-                asked = self.borrowed.ask(text, &pieces[number..]);
+        if patterns.is_empty() {
+            for pieces in pieces.chunks(TOGETHER) {
+                let asked = self.borrowed.ask(text, pieces);
+                for (piece, asked) in pieces.iter().zip(asked) {
+                    self.word -= u32::from(std::mem::replace(&mut self.goes_on, self.blocks.words_go_on()));
+                    let (base_word, at) = (self.word, piece.start as u32);
+                    let (each, checks) = (&mut self.each, &mut self.checks);
+                    let mut place = Placing { source, unknown, at, base, base_word, bytes_are_tokens, each, checks };
+                    let found =
+                        self.borrowed.tokens_asked_for(&text[piece.clone()], asked, |token| place.take(token, 0));
+                    found.map_err(|error| source.placed(error.shifted(piece.start)))?;
+                    self.word += 1;
+                }
             }
+            return Ok(());
+        }
+        for piece in pieces {
             interrupt::check()?;
             self.word -= u32::from(std::mem::replace(&mut self.goes_on, self.blocks.words_go_on()));
             let (base_word, at) = (self.word, piece.start as u32);
@@ -365,16 +377,8 @@ impl<F: FnMut(Found, Option<&str>) -> Result<()>> Locating<'_, F> {
             let inside = &text[piece.clone()];
             let placed = |error: Error| source.placed(error.shifted(piece.start));
             let together = self.borrowed.all_tokens(inside, patterns, |token, piece| place.take(token, piece));
-            let together = together.map_err(placed)?;
-            let pieces = if let Some(pieces) = together {
+            let pieces = if let Some(pieces) = together.map_err(placed)? {
                 pieces
-            } else if patterns.is_empty() {
-                self.found.clear();
-                self.borrowed.tokens_asked_for(inside, asked[number % TOGETHER], &mut self.found).map_err(placed)?;
-                for &token in &self.found {
-                    place.take(token, 0)?;
-                }
-                1
             } else {
                 let (borrowed, found) = (&mut self.borrowed, &mut self.found);
                 let place = |token, piece| place.take(token, piece);
