@@ -114,7 +114,8 @@ impl<'t> Cuts<'t> {
             && normalizers.iter().skip(1).all(Normalizer::is_of_pairs);
         let decides_by_two = patterns.is_empty() && pre_tokenizers.iter().all(PreTokenizer::is_of_characters);
         let makes_pieces = !(patterns.is_empty() && pre_tokenizers.is_empty());
-        let loses_blanks = !(makes_pieces || segmenter.steps().prefix_space)
+        let loses_blanks = decides_by_two
+            && !segmenter.steps().prefix_space
             && normalizers.split_last().is_some_and(|(last, others)| {
                 last.loses_blanks() && !others.iter().any(|step| matches!(step, Normalizer::Strip { .. }))
             });
