@@ -15,6 +15,7 @@ from bytepair.check.verify import embedding_size, running, texts
 from bytepair.check.verify.checklist import quoted
 from bytepair.formats import manifest, probes
 from tests.conftest import WHOLE, share
+from tests.formats import models
 
 WORDS = {"low": 5, "lower": 2, " the": 9, " new": 7, "newest": 3, "widest": 3}
 TEMPLATE = "{{ bos_token }}{% for m in messages %}<|user|>{{ m }}<|end|>{% endfor %}"
@@ -319,6 +320,25 @@ def test_what_a_chat_template_does(tmp_path: Path, small: bp.Tokenizer, template
     small.save(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": template}))
     check = bp.verify(tmp_path)["chat template does"]
+    assert (check.status, said in check.detail) == (status, True), check
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "said"),
+    [
+        ({"chat_template": "{{ bos_token }}{{ messages }}"}, "pass", "0 control tokens"),
+        ({"chat_template": "<|nobody|>"}, "fail", "spells '<|nobody|>', which are not added tokens"),
+        ({"chat_template.tools": "<|nobody|>"}, "fail", "spells '<|nobody|>', which are not added tokens"),
+        ({}, "not applicable", "no chat template"),
+    ],
+)
+@pytest.mark.usefixtures("quick")
+def test_the_chat_template_of_a_gguf_file(tmp_path: Path, more: dict[str, str], status: str, said: str) -> None:
+    # That of the folder is of another tokenizer.
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": "<|other|>"}))
+    path = tmp_path / "model.gguf"
+    path.write_bytes(models.gguf_pieces(models.pair_pieces(), "llama", **more))
+    check = bp.verify(path)["chat template fits"]
     assert (check.status, said in check.detail) == (status, True), check
 
 

@@ -100,10 +100,12 @@ def gguf(table: dict[str, Any]) -> bytes:
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(table)) + entries
 
 
-def gguf_pieces(pieces: list[tuple[str, float, int]], kind: str) -> bytes:
+def gguf_pieces(pieces: list[tuple[str, float, int]], kind: str, **more: str) -> bytes:
+    """A GGUF file of these pieces, with more keys of ``tokenizer``."""
     contents, scores, kinds = (list(column) for column in zip(*pieces, strict=True))
     table = {"general.name": "x", "tokenizer.ggml.model": kind, "tokenizer.ggml.tokens": contents}
     table |= {"tokenizer.ggml.scores": scores, "tokenizer.ggml.token_type": kinds}
+    table |= {f"tokenizer.{key}": value for key, value in more.items()}
     return gguf({**table, "tokenizer.ggml.bos_token_id": 1, "tokenizer.ggml.add_bos_token": True})
 
 

@@ -78,7 +78,7 @@ def verify(
         raise
     except BytepairError as error:
         return Checklist((hashes, Check.of_error("loads", error)))
-    subject = Subject(loaded, folder=folder, manifest=manifest)
+    subject = Subject(loaded, file="" if path == folder else str(path), folder=folder, manifest=manifest)
     return _checklist(subject, checkpoint, [hashes, Check("loads", "pass", repr(loaded)[1:-1])])
 
 
