@@ -31,13 +31,13 @@ def checks(subject: Subject) -> list[Check]:
     """Whether the template parses, and its control tokens are added tokens."""
     if subject.folder is None:
         return [Check(_NAME, "not applicable", "only files have a chat template")]
-    place = Path(subject.file or subject.folder)
+    place = subject.folder
     try:
-        mapped = files.mapped(place, gguf.MAGIC) if subject.file else None
+        mapped = files.mapped(Path(subject.file), gguf.MAGIC) if subject.file else None
         if mapped is None:
-            place = subject.folder
             templates, settings = _of_folder(place)
         else:
+            place = Path(subject.file)
             with mapped:
                 templates, settings = _of_gguf(mapped)
     except (FormatError, ArtifactError) as error:
