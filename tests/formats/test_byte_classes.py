@@ -225,6 +225,8 @@ def test_vocab_txt_of_other_classes(tmp_path: Path) -> None:
     tok = load("Funnel", ["<unk>", "<cls>", "<sep>", "<pad>", "<mask>", "low", "##er"])
     both = tok("lower", "low", return_token_type_ids=True)
     assert (both["input_ids"], both["token_type_ids"]) == ([1, 5, 6, 2, 5, 2], [2, 0, 0, 0, 1, 1])
+    both = load("RoCBert", BERT)("lower", "low", return_token_type_ids=True)
+    assert (both["input_ids"], both["token_type_ids"]) == ([2, 5, 6, 3, 5, 3], [0, 0, 0, 0, 1, 1])
     splinter = [*BERT, "[QUESTION]", "."]
     tok = load("Splinter", splinter)
     assert tok("low")["input_ids"] == [2, 5, 3]

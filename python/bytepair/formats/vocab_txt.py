@@ -50,6 +50,7 @@ _MPNET = {"pad": "<pad>", "unk": "[UNK]", "cls": "<s>", "sep": "</s>", "mask": "
 _FUNNEL = {"pad": "<pad>", "unk": "<unk>", "cls": "<cls>", "sep": "<sep>", "mask": "<mask>"}
 _QUESTION = "question"
 _CLASSES = {
+    "RoCBert": _BERT,
     "MPNet": _Class(_BOTH | _MPNET, ("cls", A, "sep", "sep", B, "sep"), ("000", "000011"), strips=True),
     "Funnel": _Class(_BOTH | _FUNNEL, _BERT.pair, ("200", "20011")),
     # Behind a question stands the place of its answer, and a full stop.
@@ -57,7 +58,7 @@ _CLASSES = {
         _SPECIAL | {_QUESTION: "[QUESTION]"}, ("cls", A, _QUESTION, ".", "sep", B, "sep"), ("000", "0000011")
     ),
 }
-_REFUSED = {"BertJapanese", "Bertweet", "Phobert", "RoCBert", "RoFormer", "Tapas"}
+_REFUSED = {"BertJapanese", "Bertweet", "Phobert", "RoFormer", "Tapas"}
 
 _PRE_TOKENIZERS = ("BertPreTokenizer",)
 _DECODERS = (spell_step({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
