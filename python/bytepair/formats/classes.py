@@ -33,6 +33,7 @@ _MODELS = {
     "BioGpt": "biogpt",
     "Blenderbot": "blenderbot",
     "BlenderbotSmall": "blenderbot-small",
+    "ByT5": "byt5",
     "CTRL": "ctrl",
     "Camembert": "camembert",
     "CodeLlama": "code_llama",
@@ -70,6 +71,7 @@ _MODELS = {
     "OpenAIGPT": "openai-gpt",
     "PLBart": "plbart",
     "Pegasus": "bigbird_pegasus pegasus",
+    "Perceiver": "perceiver",
     "Phobert": "phobert",
     "ProphetNet": "prophetnet",
     "RemBert": "rembert",
@@ -83,6 +85,7 @@ _MODELS = {
     "Splinter": "splinter",
     "T5": "mt5 t5 umt5",
     "Tapas": "tapas",
+    "Wav2Vec2CTC": "data2vec-audio hubert wav2vec2 wav2vec2-bert wav2vec2-conformer",
     "Whisper": "whisper",
     "XGLM": "xglm",
     "XLM": "xlm",
@@ -104,6 +107,8 @@ GENERAL = frozenset(["PreTrained", "TokenizersBackend"])
 """The classes that do what a ``tokenizer.json`` says, whatever it is."""
 _PLAIN = frozenset(_OF_PLAIN.split()) | GENERAL
 """The classes that do what their files say."""
+
+_MOST_EXTRA_IDS = 10_000
 
 A, B = 0, 1
 """The texts in a template."""
@@ -190,6 +195,20 @@ def with_entities(spec: TokenizerSpec, size: int) -> TokenizerSpec:
     absent = [token for token in ("<ent>", "<ent2>") if token not in known]
     marks = (AddedToken(token, size + place) for place, token in enumerate(absent))
     return spec.replace(added_tokens=(*spec.added_tokens, *marks))
+
+
+def extra_ids(config: Mapping[str, Any], usual: int = 100) -> int:
+    """The number of sentinels, ``<extra_id_0>`` and so on, that a folder states, or else `usual`: that of T5.
+
+    Raises:
+        FormatError: It is no number, or too large.
+    """
+    extra = config.get("extra_ids", usual)
+    if type(extra) is not int or not 0 <= extra <= _MOST_EXTRA_IDS:
+        raise FormatError(
+            f"extra_ids is {str(extra)[:80]!r}", pointer="/extra_ids", remedy="correct the file, or remove it"
+        )
+    return extra
 
 
 def check_tokens(names: Iterable[str], known: Mapping[str, int]) -> None:

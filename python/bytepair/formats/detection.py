@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from bytepair import files
 from bytepair._core import require_memory
@@ -47,6 +47,8 @@ _MODULES = {
     "codes": "codes",
     "vocab.txt": "vocab_txt",
     "clip": "clip",
+    "bytes": "raw_bytes",
+    "ctc": "ctc",
 }
 
 
@@ -118,9 +120,11 @@ def _detect_json(path: Path, data: bytes, *, in_core: bool, exact_scores: bool) 
     from bytepair.formats.json_files import parse_tokenizer_json  # noqa: PLC0415
 
     table = parse_tokenizer_json(path, data, in_core=in_core, exact_scores=exact_scores)
-    for name in ("tokenizer.json", "tekken.json"):
+    for name in ("tokenizer.json", "tekken.json", "bytes"):
         if module_of(name).looks_like(table):
             return Detected(path, name, table)
+    if not merges_beside(path).is_file() and module_of("ctc").is_in(path.parent):
+        return Detected(path, "ctc", table)
     # JSON with more than tokens and ids is a vocabulary only if a list of merges is beside it.
     if merges_beside(path).is_file() or all(type(id) is int for id in table.values()):
         return Detected(path, "vocab+merges", table)
@@ -154,5 +158,8 @@ def _file_in(folder: Path) -> Path:
     found = [path for ending in endings for path in sorted(folder.glob(ending)) if path.is_file()] or alone
     if len(found) == 1:
         return found[0]
+    # ByT5 has no other files than those that name it.
+    if not found and (place := module_of("bytes").place_in(folder)):
+        return cast("Path", place)
     what = "several tokenizers" if found else "no tokenizer"
     raise FormatError(f"the folder holds {what}", file=str(folder), remedy="name the file itself")

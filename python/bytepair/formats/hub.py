@@ -126,7 +126,11 @@ def _hub() -> ModuleType:
 
 
 def _holds_one(folder: Path) -> bool:
-    return bool(_names(folder) - {_CONFIG, "manifest.json", "merges.txt"})
+    if _names(folder) - {_CONFIG, "manifest.json", "merges.txt"}:
+        return True
+    from bytepair.formats import raw_bytes  # noqa: PLC0415 (few tokenizers need it)
+
+    return raw_bytes.place_in(folder) is not None
 
 
 def _is_whole(folder: Path) -> bool:

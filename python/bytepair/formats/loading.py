@@ -284,6 +284,9 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG), _class_of(path))
     if detected.format == "codes":
         return _read_codes(path, content)
+    if detected.format in {"bytes", "ctc"}:
+        of_folder: TokenizerSpec = module_of(detected.format).read(content, path.parent)
+        return of_folder
     spec: TokenizerSpec = module_of(detected.format).read(content)
     return spec
 

@@ -13,12 +13,13 @@ import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from bytepair.errors import FormatError, TokenizerWarning
+from bytepair.errors import TokenizerWarning
 from bytepair.formats import piece_texts, piece_vocabularies, sentencepiece
 from bytepair.formats.classes import (
     A,
     B,
     check_tokens,
+    extra_ids,
     refused,
     warn_if_unknown,
     with_ends,
@@ -152,10 +153,6 @@ _LISTED = {"Nllb": re.compile("[a-z]{3}_[A-Z][a-z]{3}"), "SeamlessM4T": re.compi
 _PEGASUS_SETTINGS = {"offset": 103, "mask_token": "<mask_2>", "mask_token_sent": "<mask_1>"}
 
 _BERT_ROLES = {"sep": "[SEP]", "cls": "[CLS]", "mask": "[MASK]"}
-
-# T5 without a number of its own has so many.
-_EXTRA_IDS = 100
-_MOST_EXTRA_IDS = 10_000
 
 
 def as_class(spec: TokenizerSpec, path: Path, name: str | None, config: Mapping[str, Any]) -> TokenizerSpec:
@@ -334,20 +331,6 @@ def _t5(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Tokenizer
     added = [token for token in added if token.content not in known]
     extended = _with_spaces(spec, path, config).replace(added_tokens=(*spec.added_tokens, *added))
     return with_template(extended, [A, eos], [A, eos, B, eos])
-
-
-def extra_ids(config: Mapping[str, Any]) -> int:
-    """The number of T5's sentinels, ``<extra_id_0>`` and so on.
-
-    Raises:
-        FormatError: It is no number, or too large.
-    """
-    extra = config.get("extra_ids", _EXTRA_IDS)
-    if type(extra) is not int or not 0 <= extra <= _MOST_EXTRA_IDS:
-        raise FormatError(
-            f"extra_ids is {str(extra)[:80]!r}", pointer="/extra_ids", remedy="correct the file, or remove it"
-        )
-    return extra
 
 
 def _size(spec: TokenizerSpec) -> int:

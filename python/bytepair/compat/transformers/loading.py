@@ -13,8 +13,7 @@ from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
 from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
 from bytepair.formats import configs, detection, gguf, hf_json
-from bytepair.formats.classes import NAMES, name_of
-from bytepair.formats.piece_classes import extra_ids
+from bytepair.formats.classes import NAMES, extra_ids, name_of
 from bytepair.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

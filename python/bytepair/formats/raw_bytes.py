@@ -1,0 +1,97 @@
+"""ByT5 and Perceiver: each byte is a token, and no file holds them.
+
+A folder is of such a class if ``tokenizer_config.json`` or ``config.json`` says so. The special tokens have the first
+ids, then come the bytes, then the sentinels of ByT5.
+
+Source: ``tokenization_byt5.py`` and ``tokenization_perceiver.py`` in ``transformers`` 4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bytepair._core import Columns
+from bytepair.formats import configs
+from bytepair.formats.classes import A, B, extra_ids, name_of, with_template
+from bytepair.model.packed import PackedModel
+from bytepair.model.spec import AddedToken, TokenizerSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+class _Class(NamedTuple):
+    """A class whose tokens are the bytes."""
+
+    roles: Mapping[str, str]
+    """Its special tokens, in the order of their ids."""
+    single: tuple[str | int, ...]
+    """The template for one text, of roles and texts."""
+    pair: tuple[str | int, ...]
+    strips: bool = False
+    """Whether special tokens take the white space beside them."""
+    sentinels: int = 0
+    """How many there are where a folder does not say."""
+
+
+_CLASSES = {
+    "ByT5": _Class(
+        {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"}, (A, "eos"), (A, "eos", B, "eos"), strips=True, sentinels=125
+    ),
+    "Perceiver": _Class(
+        {"pad": "[PAD]", "bos": "[BOS]", "eos": "[EOS]", "mask": "[MASK]", "cls": "[CLS]", "sep": "[SEP]"},
+        ("cls", A, "sep"),
+        ("cls", A, "sep", B, "sep"),
+    ),
+}
+
+
+def looks_like(table: Mapping[str, Any]) -> bool:
+    """Whether a parsed configuration names such a class.
+
+    Example:
+        >>> looks_like({"tokenizer_class": "ByT5Tokenizer"}), looks_like({"tokenizer_class": "T5Tokenizer"})
+        (True, False)
+    """
+    return name_of(table, table) in _CLASSES
+
+
+def place_in(folder: Path) -> Path | None:
+    """The configuration of a folder that names such a class; None if none does."""
+    places = (folder / name for name in (configs.CONFIG, configs.MODEL))
+    return next((place for place in places if place.is_file() and looks_like(configs.table(folder, place.name))), None)
+
+
+def read(table: Mapping[str, Any], folder: Path) -> TokenizerSpec:
+    """The tokenizer of a configuration.
+
+    Args:
+        table: The configuration that names the class.
+        folder: Where it is; other files of it may name the special tokens.
+
+    Raises:
+        FormatError: A token is no text, or the number of sentinels is none.
+
+    Example:
+        >>> from pathlib import Path
+        >>> spec = read({"tokenizer_class": "ByT5Tokenizer"}, Path("none"))
+        >>> spec.model.ids[:2], spec.added_tokens[-1].id
+        ((3, 4), 383)
+    """
+    of_class = _CLASSES[str(name_of(table, table))]
+    config = configs.table(folder, configs.SPECIAL) | configs.table(folder, configs.CONFIG) | dict(table)
+    roles = configs.named_tokens(config, of_class.roles)
+    first = len(roles)
+    strips = {"lstrip": of_class.strips, "rstrip": of_class.strips}
+    added = [AddedToken(token, id, **strips) for id, token in enumerate(roles.values())]
+    # Where a folder lists tokens with their ids, these are added with all others that it lists.
+    if "added_tokens_decoder" not in config:
+        stated = config.get("additional_special_tokens") or ()
+        named = [configs.token_content({"token": token}, "token") or "" for token in stated]
+        sentinels = named or [f"<extra_id_{number}>" for number in range(extra_ids(config, of_class.sentinels))]
+        added += [AddedToken(token, first + 256 + place) for place, token in enumerate(sentinels)]
+    columns = Columns([bytes([byte]) for byte in range(256)], list(range(first, first + 256)), [])
+    spec = TokenizerSpec(PackedModel(columns), added_tokens=tuple(added), roles=tuple(roles.items()))
+    single, pair = ([roles.get(str(part), part) for part in row] for row in (of_class.single, of_class.pair))
+    return with_template(spec, single, pair)

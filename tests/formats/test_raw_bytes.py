@@ -1,0 +1,85 @@
+"""ByT5 and Perceiver: their tokens are the bytes, and a folder has nothing but a configuration."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import tokenizers
+
+import bytepair as bp
+from bytepair.compat.transformers import AutoTokenizer
+from bytepair.formats import hub
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = "low é\n"
+
+
+def folder(place: Path, name: str, **config: Any) -> Path:
+    (place / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": f"{name}Tokenizer", **config}))
+    return place
+
+
+def test_byt5_has_its_bytes_behind_three_tokens(tmp_path: Path) -> None:
+    tok = bp.load(folder(tmp_path, "ByT5"))
+    assert tok.encode("Aé") == [byte + 3 for byte in "Aé".encode()]
+    assert tok("A")["input_ids"] == [68, 1]
+    assert tok("A", "B")["input_ids"] == [68, 1, 69, 1]
+    tokens = {"<pad>": 0, "</s>": 1, "<unk>": 2, "<extra_id_0>": 259, "<extra_id_124>": 383}
+    assert {token: tok.token_id(token) for token in tokens} == tokens
+    assert (len(tok), tok.vocab_size, tok.pad_token_id, tok.eos_token_id) == (384, 384, 0, 1)
+    # The first three tokens take the white space beside them, and sentinels do not.
+    assert tok.encode("A </s> B", special="allow") == [68, 1, 69]
+    assert tok.encode("A <extra_id_1> B", special="allow") == [68, 35, 260, 35, 69]
+    assert tok.decode(tok.encode(TEXT)) == TEXT
+    assert tok.count(TEXT) == len(TEXT.encode())
+
+
+def test_perceiver_has_its_bytes_behind_six(tmp_path: Path) -> None:
+    tok = bp.load(folder(tmp_path, "Perceiver"))
+    assert tok("A")["input_ids"] == [4, 71, 5]
+    assert tok("A", "B")["input_ids"] == [4, 71, 5, 72, 5]
+    tokens = ("[PAD]", "[BOS]", "[EOS]", "[MASK]", "[CLS]", "[SEP]")
+    assert [tok.token_id(token) for token in tokens] == list(range(6))
+    assert tok.encode("A [MASK] B", special="allow") == [71, 38, 3, 38, 72]
+
+
+def test_a_folder_chooses_the_sentinels(tmp_path: Path) -> None:
+    assert len(bp.load(folder(tmp_path, "ByT5", extra_ids=2))) == 261
+    tok = bp.load(
+        folder(tmp_path, "ByT5", extra_ids=0, additional_special_tokens=["<a>"], pad_token={"content": "<p>"})
+    )
+    assert (tok.token_id("<a>"), tok.token_id("<p>"), len(tok)) == (259, 0, 260)
+    row = {"content": "<x>", **dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), False), "special": True}
+    listed = bp.load(folder(tmp_path, "ByT5", added_tokens_decoder={"300": row}))
+    assert (listed.token_id("<x>"), "<extra_id_0>" in listed.special_tokens) == (300, False)
+    with pytest.raises(bp.FormatError, match="extra_ids is 'many'"):
+        bp.load(folder(tmp_path, "ByT5", extra_ids="many"))
+
+
+def test_the_configuration_of_the_model_may_name_it(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "t5", "tokenizer_class": "ByT5Tokenizer"}')
+    assert bp.load(tmp_path)("A")["input_ids"] == [68, 1]
+    folder(tmp_path, "ByT5", extra_ids=1)
+    assert len(bp.load(tmp_path)) == len(bp.load(tmp_path / "tokenizer_config.json")) == 260
+    assert AutoTokenizer.from_pretrained(tmp_path)("A")["input_ids"] == [68, 1]
+    origin = hub.Origin("org/name", "main", "0" * 40, tmp_path, {})
+    assert hub.read(origin).model.ids[0] == 3
+    folder(tmp_path, "T5")
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(bp.FormatError, match="the folder holds no tokenizer"):
+        bp.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["ByT5", "Perceiver"])
+def test_it_can_be_saved(tmp_path: Path, name: str) -> None:
+    tok = bp.load(folder(tmp_path, name))
+    tok.save(tmp_path / "saved")
+    other = tokenizers.Tokenizer.from_file(str(tmp_path / "saved" / "tokenizer.json"))
+    special = f"{TEXT} <pad> [MASK] b"
+    expected = tok(special, special="allow")["input_ids"]
+    assert bp.load(tmp_path / "saved")(special, special="allow")["input_ids"] == other.encode(special).ids == expected
+    assert other.decode(tok.encode(TEXT)) == TEXT
