@@ -100,8 +100,8 @@ _OF_MODELS = {model: name for name, models in _MODELS.items() for model in model
 """The classes by ``model_type``, for folders that name none."""
 
 _OF_PLAIN = """
-Bert BertGeneration CLIP ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra LayoutLM Lxmert
-MobileBert Qwen2 Realm Reformer RetriBert SqueezeBert
+Bert BertGeneration CLIP ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DistilBert Electra LayoutLM
+LayoutLMv2 Lxmert MobileBert Qwen2 Realm Reformer RetriBert SqueezeBert
 """
 GENERAL = frozenset(["PreTrained", "TokenizersBackend"])
 """The classes that do what a ``tokenizer.json`` says, whatever it is."""
