@@ -70,8 +70,18 @@ def test_the_configuration_of_the_model_may_name_it(tmp_path: Path) -> None:
     assert hub.read(origin).model.ids[0] == 3
     folder(tmp_path, "T5")
     (tmp_path / "config.json").unlink()
-    with pytest.raises(bp.FormatError, match="the folder holds no tokenizer"):
+    with pytest.raises(bp.FormatError, match=r"the folder holds no tokenizer [(]"):
         bp.load(tmp_path)
+
+
+def test_the_class_of_what_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(bp.FormatError, match="holds no tokenizer, and its class, CanineTokenizer, is not supported"):
+        bp.load(folder(tmp_path, "Canine"))
+    (tmp_path / "vocab.json").write_text('{"a": 0}')
+    with pytest.raises(bp.ArtifactError, match=r"no merges\.txt beside the vocabulary, and its class, CanineTokenizer"):
+        bp.load(tmp_path)
+    with pytest.raises(bp.ArtifactError, match=r"no merges\.txt beside the vocabulary .*fetch it too"):
+        bp.load(folder(tmp_path, "GPT2"))
 
 
 @pytest.mark.parametrize("name", ["ByT5", "Perceiver"])

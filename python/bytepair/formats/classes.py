@@ -218,6 +218,16 @@ def check_tokens(names: Iterable[str], known: Mapping[str, int]) -> None:
         raise refused(f"the vocabulary has no {missing}, which is to be added to each text")
 
 
+def is_known(name: str | None) -> bool:
+    """Whether nothing is named, or a class that is read or refused by name.
+
+    Example:
+        >>> is_known("Bert"), is_known("XLM"), is_known("Canine"), is_known(None)
+        (True, True, False, True)
+    """
+    return name is None or name in NAMES or name in _PLAIN
+
+
 def warn_if_unknown(name: str | None) -> None:
     """Warns of a class that is not known to add nothing to a text."""
     if name is not None and name not in _PLAIN:

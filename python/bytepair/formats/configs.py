@@ -121,6 +121,12 @@ def table(folder: Path, name: str) -> dict[str, Any]:
     return parse_json(path, files.read(path))
 
 
+def unknown_class(folder: Path) -> str:
+    """The end of an error for a file that is missing: that the folder names a class that is not known; else empty."""
+    name = classes.name_of(table(folder, CONFIG), table(folder, MODEL))
+    return "" if classes.is_known(name) else f", and its class, {name}Tokenizer, is not supported"
+
+
 def read(folder: Path) -> Settings:
     """The settings of a folder.
 

@@ -158,8 +158,12 @@ def _file_in(folder: Path) -> Path:
     found = [path for ending in endings for path in sorted(folder.glob(ending)) if path.is_file()] or alone
     if len(found) == 1:
         return found[0]
+    from bytepair.formats import configs  # noqa: PLC0415 (few folders need it)
+
     # ByT5 has no other files than those that name it.
     if not found and (place := module_of("bytes").place_in(folder)):
         return cast("Path", place)
-    what = "several tokenizers" if found else "no tokenizer"
-    raise FormatError(f"the folder holds {what}", file=str(folder), remedy="name the file itself")
+    if found:
+        raise FormatError("the folder holds several tokenizers", file=str(folder), remedy="name the file itself")
+    what = f"the folder holds no tokenizer{configs.unknown_class(folder)}"
+    raise FormatError(what, file=str(folder), remedy="is it the right folder, and whole? else name the file itself")

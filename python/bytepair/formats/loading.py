@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair import files
-from bytepair.errors import BytepairError, FormatError
+from bytepair.errors import ArtifactError, BytepairError, FormatError
 from bytepair.formats import FILES, encodings, foreign, manifest, merges_beside, native, tiktoken
 from bytepair.formats.detection import Detected, detect, module_of
 from bytepair.model.checks import BYTES_IN_TEXT, BYTES_OF_ASCII
@@ -214,6 +214,9 @@ def _read_vocab_merges(
     from bytepair.formats import byte_classes, clip, configs, separated, vocab_merges  # noqa: PLC0415
 
     place = merges_beside(detected.path)
+    if not files.exists(place):
+        what = f"there is no {place.name} beside the vocabulary{configs.unknown_class(place.parent)}"
+        raise ArtifactError(what, remedy="fetch it too, or load a tokenizer.json")
     merges = files.read(place)
     manifest.verify(place, merges)
     foreign.check(place, merges)
