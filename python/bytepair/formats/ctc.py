@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from bytepair.errors import FormatError
 from bytepair.formats import configs, hf_json
 from bytepair.formats.classes import name_of, refused
+from bytepair.formats.json_files import ids_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from bytepair.model.spec import TokenizerSpec
@@ -31,7 +31,7 @@ def is_in(folder: Path) -> bool:
     return name_of(configs.table(folder, configs.CONFIG), configs.table(folder, configs.MODEL)) == NAME
 
 
-def read(vocabulary: Mapping[str, Any], folder: Path) -> TokenizerSpec:
+def read(vocabulary: dict[str, Any], folder: Path) -> TokenizerSpec:
     """The tokenizer of a vocabulary.
 
     Args:
@@ -45,13 +45,13 @@ def read(vocabulary: Mapping[str, Any], folder: Path) -> TokenizerSpec:
     config = configs.table(folder, configs.SPECIAL) | configs.table(folder, configs.CONFIG)
     if configs.flag(config, folder, "do_lower_case", usual=False):
         raise refused(f"{NAME}Tokenizer with do_lower_case, which makes the letters of a text capitals")
-    ids = _of_language(vocabulary, config.get("target_lang"))
+    ids = _of_language(vocabulary, config.get("target_lang"), folder / "vocab.json")
     usual = {role: token for role, token in _ROLES.items() if config.get(f"{role}_token", token) is not None}
     roles = configs.named_tokens(config, usual)
     if "unk" not in roles or roles["unk"] not in ids:
         raise FormatError(f"the vocabulary has no {roles.get('unk', '<unk>')}", remedy="is the file whole?")
     delimiter = configs.token_content(config, "word_delimiter_token") or "|"
-    space = config.get("replace_word_delimiter_char", " ")
+    space = configs.token_content(config, "replace_word_delimiter_char") or " "
     # Roles without a token get ids behind all others.
     known = dict.fromkeys((*ids, *(row.content for row, _ in configs.listed_tokens(folder))))
     missing = [token for token in dict.fromkeys(roles.values()) if token not in known]
@@ -95,18 +95,15 @@ def read(vocabulary: Mapping[str, Any], folder: Path) -> TokenizerSpec:
     return hf_json.read(table).replace(roles=tuple(roles.items()))
 
 
-def _of_language(vocabulary: Mapping[str, Any], language: object) -> Mapping[str, int]:
+def _of_language(vocabulary: dict[str, Any], language: object, path: Path) -> dict[str, int]:
     """The tokens with their ids; of a language if there are several."""
-    if all(isinstance(ids, dict) for ids in vocabulary.values()):
-        if language not in vocabulary:
+    if vocabulary and all(isinstance(ids, dict) for ids in vocabulary.values()):
+        if not isinstance(language, str) or language not in vocabulary:
             names = ", ".join(sorted(vocabulary)[:20])
             what = "the vocabulary is of many languages, and the folder chooses none of them"
             raise FormatError(what, remedy=f"set target_lang in {configs.CONFIG} to one of {names}")
-        vocabulary = vocabulary[str(language)]
-    for token, id in vocabulary.items():
-        if type(id) is not int or id < 0:
-            raise FormatError(f"the id of {token!r} is {str(id)[:80]}", pointer=f"/{token}", remedy="correct the file")
-    return vocabulary
+        vocabulary = vocabulary[language]
+    return ids_of(vocabulary, path)
 
 
 def _row(id: int, token: str, *, special: bool, strips: bool) -> dict[str, Any]:

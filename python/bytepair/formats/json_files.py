@@ -1,4 +1,7 @@
-"""Parsing JSON files: lone surrogates are errors, and a key that occurs twice is read as its library reads it."""
+"""Parsing JSON files: lone surrogates are errors, and a key that occurs twice is read as its library reads it.
+
+`ids_of` checks a table of tokens and ids.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from bytepair._core import read_decimal, read_json_model
 from bytepair.errors import FormatError
 from bytepair.formats import foreign
 from bytepair.formats.hf_common import PassedOverWarning, pointer_to, shown
+from bytepair.model.checks import MOST_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,6 +98,40 @@ def parse_tokenizer_json(
                 table["model"] |= {"vocab": vocab} | ({} if merges is None else {"merges": merges})
                 return table
     return parse_json(path, data, decimal=decimal)
+
+
+def ids_of(table: dict[str, Any], path: Path) -> dict[str, int]:
+    """A parsed table of tokens and ids, which is checked.
+
+    Args:
+        table: The table.
+        path: Its file.
+
+    Raises:
+        FormatError: An id is no number, is out of range or another token's as well, or a token is empty; ``pointer``
+            names the token.
+
+    Example:
+        >>> from pathlib import Path
+        >>> ids_of({"a": 0, "b": 0}, Path("vocab.json"))
+        Traceback (most recent call last):
+        ...
+        bytepair.errors.FormatError: 'a' and 'b' have the same id, 0 (file vocab.json, at /b); fetch the file again
+    """
+    ids = table.values()
+    is_sound = set(map(type, ids)) == {int} and 0 <= min(ids) <= max(ids) < MOST_IDS and "" not in table
+    if is_sound and len(set(ids)) == len(ids):
+        return table
+    # One of them is at fault: which?
+    tokens: dict[int, str] = {}
+    for token, id in table.items():
+        if type(id) is not int or not 0 <= id < MOST_IDS or not token:
+            what = f"the id of {token[:80]!r} is {str(id)[:80]}"
+            raise FormatError(what, file=str(path), pointer=f"/{token}", remedy="fetch the file again")
+        if tokens.setdefault(id, token) != token:
+            what = f"{tokens[id]!r} and {token!r} have the same id, {id}"
+            raise FormatError(what, file=str(path), pointer=f"/{token}", remedy="fetch the file again")
+    return table
 
 
 def _lone_surrogate(text: str) -> str | None:

@@ -232,7 +232,7 @@ def _read_vocab_merges(
     name = _class_of(place)
     if name in separated.SPELLED:
         special = configs.table(place.parent, configs.SPECIAL) | config
-        return separated.read_spelled(detected.content, merges, str(name), special)
+        return separated.read_spelled(detected.content, detected.path, merges, str(name), special)
     if vocab_merges.has_some_word_ends(detected.content):
         if split is not None or special_tokens is not None:
             raise FormatError(

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from bytepair import files
 from bytepair.errors import FormatError
 from bytepair.formats.configs import CONFIG, named_tokens, table
+from bytepair.formats.json_files import ids_of
 from bytepair.formats.text_files import lines
-from bytepair.model.checks import MOST_IDS
 from bytepair.model.models import Unigram
 from bytepair.model.spec import AddedToken, TokenizerSpec
 
@@ -148,20 +148,7 @@ def _vocabulary(folder: Path, name: str) -> dict[str, int]:
     found = table(folder, name)
     if not found:
         raise FormatError(f"{name} is missing", file=str(folder / name), remedy="fetch the folder again")
-    ids = found.values()
-    is_sound = set(map(type, ids)) == {int} and 0 <= min(ids) <= max(ids) < MOST_IDS and "" not in found
-    if is_sound and len(set(ids)) == len(ids):
-        return found
-    # One of them is at fault: which?
-    tokens: dict[int, str] = {}
-    for token, id in found.items():
-        if type(id) is not int or not 0 <= id < MOST_IDS or not token:
-            what = f"the id of {token[:80]!r} is {str(id)[:80]}"
-            raise FormatError(what, file=str(folder / name), pointer=f"/{token}", remedy="fetch the file again")
-        if tokens.setdefault(id, token) != token:
-            what = f"{tokens[id]!r} and {token!r} have the same id, {id}"
-            raise FormatError(what, file=str(folder / name), pointer=f"/{token}", remedy="fetch the file again")
-    return found
+    return ids_of(found, folder / name)
 
 
 def one_of(config: Mapping[str, Any], path: Path, name: str, usual: str, known: Sequence[str]) -> str:

@@ -87,8 +87,7 @@ def read(table: Mapping[str, Any], folder: Path) -> TokenizerSpec:
     added = [AddedToken(token, id, **strips) for id, token in enumerate(roles.values())]
     # Where a folder lists tokens with their ids, these are added with all others that it lists.
     if "added_tokens_decoder" not in config:
-        stated = config.get("additional_special_tokens") or ()
-        named = [configs.token_content({"token": token}, "token") or "" for token in stated]
+        named = [token for token in configs.read(folder).additional_special_tokens if token]
         sentinels = named or [f"<extra_id_{number}>" for number in range(extra_ids(config, of_class.sentinels))]
         added += [AddedToken(token, first + 256 + place) for place, token in enumerate(sentinels)]
     columns = Columns([bytes([byte]) for byte in range(256)], list(range(first, first + 256)), [])

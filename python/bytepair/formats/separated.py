@@ -16,6 +16,7 @@ from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.formats.classes import A, B, refused, with_template
 from bytepair.formats.configs import named_tokens
+from bytepair.formats.json_files import ids_of
 from bytepair.formats.text_files import lines
 from bytepair.model.models import BytePair, Characters, model_options
 from bytepair.model.packed import PackedModel
@@ -24,6 +25,7 @@ from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 LISTED = frozenset(["Bertweet", "Phobert"])
 """The classes whose vocabulary is ``vocab.txt`` beside ``bpe.codes``."""
@@ -46,7 +48,7 @@ def _replace(pattern: str, content: str) -> str:
 # White space as Python has it, and as the package regex has it.
 _LISTED_WORD, _SPELLED_WORD = r"[^\s\x1c-\x1f]+\n?", r"\S+\n?"
 
-# What does not end a word when letters are made small; but these two begin another one.
+# Characters at the end of a word that small letters are chosen without; but these two begin another word.
 _IGNORED = r"[\p{Case_Ignorable}&&[^'.]]"
 _SMALL_BLENDERBOT = _Spelled(
     {"bos": "__start__", "eos": "__end__", "unk": "__unk__", "pad": "__null__"},
@@ -109,11 +111,14 @@ def read_listed(
     return with_template(spec, [cls, A, sep], [cls, A, sep, sep, B, sep])
 
 
-def read_spelled(vocabulary: Mapping[str, int], merges: bytes, name: str, special: Mapping[str, Any]) -> TokenizerSpec:
+def read_spelled(
+    vocabulary: dict[str, Any], path: Path, merges: bytes, name: str, special: Mapping[str, Any]
+) -> TokenizerSpec:
     """Reads ``vocab.json``, parsed, and ``merges.txt``.
 
     Args:
         vocabulary: The tokens with their ids.
+        path: Their file.
         merges: The merges.
         name: The class, one of `SPELLED`.
         special: ``special_tokens_map.json``, parsed, with ``tokenizer_config.json``.
@@ -121,7 +126,7 @@ def read_spelled(vocabulary: Mapping[str, int], merges: bytes, name: str, specia
     Raises:
         FormatError: As for `read_listed`. Or the vocabulary lacks the unknown token.
     """
-    of_class = _OF_CLASSES[name]
+    of_class, vocabulary = _OF_CLASSES[name], ids_of(vocabulary, path)
     roles = named_tokens(special, of_class.roles)
     if roles["unk"] not in vocabulary:
         raise FormatError(f"the vocabulary has no {roles['unk']}", remedy="is the file whole? fetch it again")
