@@ -71,6 +71,21 @@ def gguf() -> bytes:
     return b"GGUF" + struct.pack("<IQQ", 3, 0, len(rows)) + b"".join(text(key) + value for key, value in rows)
 
 
+OF_CLASSES = {
+    "bytes": {"tokenizer_config.json": '{"tokenizer_class": "ByT5Tokenizer", "extra_ids": 2, "pad_token": "<p>"}'},
+    "ctc": {
+        "vocab.json": '{"<pad>": 0, "<unk>": 1, "|": 2, "l": 3, "o": 4, "<hm>": 5}',
+        "tokenizer_config.json": '{"tokenizer_class": "Wav2Vec2CTCTokenizer", "unk_token": {"content": "<unk>"}}',
+    },
+    "separated": {
+        "vocab.json": '{"__unk__": 0, "__start__": 1, "lo@@": 2, "w": 3, "low": 4}',
+        "merges.txt": "#version: 0.2\nl o\nlo w</w>\n",
+        "tokenizer_config.json": '{"tokenizer_class": "BlenderbotSmallTokenizer"}',
+    },
+}
+"""Files that a class of transformers reads in its own way."""
+
+
 def model(kind: int) -> bytes:
     """A model of sentencepiece with a table of rules: a Unigram (1) or a BPE (2)."""
     texts = ["▁", *"low", "lo", "▁lo", "low"]
@@ -90,6 +105,7 @@ def samples() -> tuple[tuple[str, dict[str, bytes]], ...]:
     found.append(
         ("codes", {"bpe.codes": b"#version: 0.2\nl o\nlo w</w>\ne r</w>\n", "bpe.vocab": b"lo@@ 3\nlow 2\ner 1\n"})
     )
+    found += [(name, {each: text.encode() for each, text in texts.items()}) for name, texts in OF_CLASSES.items()]
     counts = {"low": 5, "lower": 3, "newest": 6}
     made = {"tekken.json": bp.train(counts, 262, special_tokens=["<s>", "</s>"], special_ids="first")}
     made["vocab.txt"] = bp.train_wordpiece(counts, 28)

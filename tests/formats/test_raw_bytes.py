@@ -56,6 +56,8 @@ def test_a_folder_chooses_the_sentinels(tmp_path: Path) -> None:
     row = {"content": "<x>", **dict.fromkeys(("lstrip", "rstrip", "single_word", "normalized"), False), "special": True}
     listed = bp.load(folder(tmp_path, "ByT5", added_tokens_decoder={"300": row}))
     assert (listed.token_id("<x>"), "<extra_id_0>" in listed.special_tokens) == (300, False)
+    with pytest.raises(bp.FormatError, match="additional_special_tokens is '5'"):
+        bp.load(folder(tmp_path, "ByT5", additional_special_tokens=5))
     with pytest.raises(bp.FormatError, match="extra_ids is 'many'"):
         bp.load(folder(tmp_path, "ByT5", extra_ids="many"))
 

@@ -64,6 +64,9 @@ def test_ctrl_has_its_tokens_in_json(tmp_path: Path) -> None:
     tok = bp.load(tmp_path)
     assert [tok.encode(text) for text in ("low lower", "low\n", "lx")] == [[1, 3], [2, 6], [4, 0]]
     assert tok("low")["input_ids"] == [1]
+    (tmp_path / "vocab.json").write_text(json.dumps({"<unk>": 0, "l@@": 1 << 33}))
+    with pytest.raises(bp.FormatError, match=r"the id of 'l@@' is 8589934592 .*vocab\.json, pointer /l@@"):
+        bp.load(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps({"low": 0, "l@@": 1}))
     with pytest.raises(bp.FormatError, match="the vocabulary has no <unk>"):
         bp.load(tmp_path)

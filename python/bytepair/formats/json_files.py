@@ -116,7 +116,7 @@ def ids_of(table: dict[str, Any], path: Path) -> dict[str, int]:
         >>> ids_of({"a": 0, "b": 0}, Path("vocab.json"))
         Traceback (most recent call last):
         ...
-        bytepair.errors.FormatError: 'a' and 'b' have the same id, 0 (file vocab.json, at /b); fetch the file again
+        bytepair.errors.FormatError: 'a' and 'b' have the same id, 0 (file vocab.json, pointer /b); fetch the file again
     """
     ids = table.values()
     is_sound = set(map(type, ids)) == {int} and 0 <= min(ids) <= max(ids) < MOST_IDS and "" not in table
