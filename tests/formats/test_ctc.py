@@ -64,7 +64,8 @@ def test_a_folder_chooses_one_of_many_languages(tmp_path: Path) -> None:
     tables = {"eng": first, "fra": {**first, "É": 10}}
     assert bp.load(folder(tmp_path, tables, target_lang="fra")).encode("É") == [10]
     assert bp.load(folder(tmp_path, tables, target_lang="eng")).encode("É") == [3]
-    for chosen in (None, "deu", []):
+    languages: tuple[Any, ...] = (None, "deu", [])
+    for chosen in languages:
         with pytest.raises(bp.FormatError, match=r"set target_lang in tokenizer_config\.json to one of eng, fra"):
             bp.load(folder(tmp_path, tables, target_lang=chosen))
 

@@ -216,7 +216,7 @@ def _read_vocab_merges(
     place = merges_beside(detected.path)
     if not files.exists(place):
         what = f"there is no {place.name} beside the vocabulary{configs.unknown_class(place.parent)}"
-        raise ArtifactError(what, remedy="fetch it too, or load a tokenizer.json")
+        raise ArtifactError(what, file=str(place), remedy="fetch it too, or load a tokenizer.json")
     merges = files.read(place)
     manifest.verify(place, merges)
     foreign.check(place, merges)
