@@ -48,7 +48,7 @@ def _replace(pattern: str, content: str) -> str:
 # White space as Python has it, and as the package regex has it.
 _LISTED_WORD, _SPELLED_WORD = r"[^\s\x1c-\x1f]+\n?", r"\S+\n?"
 
-# Characters at the end of a word that small letters are chosen without; but these two begin another word.
+# Characters that do not end a word where small letters are chosen; the two that are left out begin another word.
 _IGNORED = r"[\p{Case_Ignorable}&&[^'.]]"
 _SMALL_BLENDERBOT = _Spelled(
     {"bos": "__start__", "eos": "__end__", "unk": "__unk__", "pad": "__null__"},
