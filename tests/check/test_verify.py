@@ -1,4 +1,7 @@
-"""Each check passes where it should, and fails where its subject is broken."""
+"""Each check passes where it should, and fails where its subject is broken.
+
+Long because each check has a subject of its own that is broken.
+"""
 
 from __future__ import annotations
 

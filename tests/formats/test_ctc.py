@@ -70,6 +70,12 @@ def test_a_folder_chooses_one_of_many_languages(tmp_path: Path) -> None:
             bp.load(folder(tmp_path, tables, target_lang=chosen))
 
 
+def test_a_fault_in_one_of_many_languages_is_located(tmp_path: Path) -> None:
+    with pytest.raises(bp.FormatError, match="the id of 'a/b' is x") as caught:
+        bp.load(folder(tmp_path, {"fra": {"<unk>": 0, "a/b": "x"}}, target_lang="fra"))
+    assert caught.value.pointer == "/fra/a~1b"
+
+
 def test_what_is_not_done_is_refused(tmp_path: Path) -> None:
     with pytest.raises(bp.FormatError, match="with do_lower_case, which makes the letters of a text capitals"):
         bp.load(folder(tmp_path, do_lower_case=True))

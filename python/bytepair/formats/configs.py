@@ -121,9 +121,14 @@ def table(folder: Path, name: str) -> dict[str, Any]:
     return parse_json(path, files.read(path))
 
 
+def class_of(folder: Path) -> str | None:
+    """The class of ``transformers`` that a folder names, as `classes.name_of` has it."""
+    return classes.name_of(table(folder, CONFIG), table(folder, MODEL))
+
+
 def unknown_class(folder: Path) -> str:
     """The end of an error for a file that is missing: that the folder names a class that is not known; else empty."""
-    name = classes.name_of(table(folder, CONFIG), table(folder, MODEL))
+    name = class_of(folder)
     return "" if classes.is_known(name) else f", and its class, {name}Tokenizer, is not supported"
 
 
@@ -136,16 +141,25 @@ def read(folder: Path) -> Settings:
     """
     config = table(folder, SPECIAL) | table(folder, CONFIG)
     found: dict[str, Any] = {f"{role}_token": token_content(config, f"{role}_token") for role in ROLES}
+    found["additional_special_tokens"] = more_tokens(config)
+    found |= {name: _plain(config, name, kind) for name, kind in _KINDS.items()}
+    if found["model_max_length"] is not None and found["model_max_length"] >= _NO_LIMIT:
+        found["model_max_length"] = None
+    return Settings(**found, chat_template=_templates(folder, config))
+
+
+def more_tokens(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The special tokens of a configuration that have no role.
+
+    Raises:
+        FormatError: They are no list, or one is neither a string nor a table.
+    """
     more = config.get("additional_special_tokens") or config.get("extra_special_tokens") or []
     # A dict names them by their use.
     more = list(more.values()) if isinstance(more, dict) else more
     if not isinstance(more, list):
         raise _wrong("additional_special_tokens", more)
-    found["additional_special_tokens"] = tuple(token_content({"token": token}, "token") or "" for token in more)
-    found |= {name: _plain(config, name, kind) for name, kind in _KINDS.items()}
-    if found["model_max_length"] is not None and found["model_max_length"] >= _NO_LIMIT:
-        found["model_max_length"] = None
-    return Settings(**found, chat_template=_templates(folder, config))
+    return tuple(token_content({"token": token}, "token") or "" for token in more)
 
 
 def _plain(config: Mapping[str, Any], name: str, kind: type) -> Any:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair.errors import FormatError
 from bytepair.formats import configs, hf_json
-from bytepair.formats.classes import name_of, refused
+from bytepair.formats.classes import refused
+from bytepair.formats.hf_common import pointer_to
 from bytepair.formats.json_files import ids_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _ROLES = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "<pad>"}
 
 def is_in(folder: Path) -> bool:
     """Whether a folder names the class, or the kind of its model."""
-    return name_of(configs.table(folder, configs.CONFIG), configs.table(folder, configs.MODEL)) == NAME
+    return configs.class_of(folder) == NAME
 
 
 def read(vocabulary: dict[str, Any], folder: Path) -> TokenizerSpec:
@@ -102,7 +103,7 @@ def _of_language(vocabulary: dict[str, Any], language: object, path: Path) -> di
             names = ", ".join(sorted(vocabulary)[:20])
             what = "the vocabulary is of many languages, and the folder chooses none of them"
             raise FormatError(what, remedy=f"set target_lang in {configs.CONFIG} to one of {names}")
-        vocabulary = vocabulary[language]
+        return ids_of(vocabulary[language], path, pointer_to("", language))
     return ids_of(vocabulary, path)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import files
 from bytepair._core import require_memory
@@ -158,12 +158,12 @@ def _file_in(folder: Path) -> Path:
     found = [path for ending in endings for path in sorted(folder.glob(ending)) if path.is_file()] or alone
     if len(found) == 1:
         return found[0]
-    from bytepair.formats import configs  # noqa: PLC0415 (few folders need it)
-
-    # ByT5 has no other files than those that name it.
-    if not found and (place := module_of("bytes").place_in(folder)):
-        return cast("Path", place)
     if found:
         raise FormatError("the folder holds several tokenizers", file=str(folder), remedy="name the file itself")
+    from bytepair.formats import configs, raw_bytes  # noqa: PLC0415 (few folders need them)
+
+    # ByT5 has no other files than those that name it.
+    if place := raw_bytes.place_in(folder):
+        return place
     what = f"the folder holds no tokenizer{configs.unknown_class(folder)}"
     raise FormatError(what, file=str(folder), remedy="is it the right folder, and whole? else name the file itself")

@@ -30,7 +30,7 @@ from bytepair.model.models import Unigram
 from bytepair.model.packed import PackedModel, parse_options, spell_options
 from bytepair.model.spec import AddedToken, TokenizerSpec
 from bytepair.model.split_patterns import SPLIT_PATTERNS, split_pattern
-from bytepair.model.steps import spell_step
+from bytepair.model.steps import spell_replace, spell_step
 from bytepair.model.token_spelling import name_of_byte
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ _TEMPLATE = "chat_template"
 _BLANK = "\u2581"
 _NORMALIZER_OPTIONS = {"normalizer.lowercase": "do_lower_case", "normalizer.strip_accents": "strip_accents"}
 # The small letter of U+0130 is one character to llama.cpp.
-_LOWERCASE = (spell_step({"type": "Replace", "pattern": {"String": "\u0130"}, "content": "i"}), "Lowercase")
+_LOWERCASE = (spell_replace("\u0130", "i"), "Lowercase")
 # A text may begin with a byte order mark.
-_WITHOUT_MARK = (spell_step({"type": "Replace", "pattern": {"Regex": "^\ufeff"}, "content": ""}),)
+_WITHOUT_MARK = (spell_replace("^\ufeff", "", "Regex"),)
 _ROLES = {
     "bos": ("bos",),
     "eos": ("eos",),

@@ -100,12 +100,13 @@ def parse_tokenizer_json(
     return parse_json(path, data, decimal=decimal)
 
 
-def ids_of(table: dict[str, Any], path: Path) -> dict[str, int]:
+def ids_of(table: dict[str, Any], path: Path, parent: str = "") -> dict[str, int]:
     """A parsed table of tokens and ids, which is checked.
 
     Args:
         table: The table.
         path: Its file.
+        parent: Its JSON pointer there.
 
     Raises:
         FormatError: An id is no number, is out of range or another token's as well, or a token is empty; ``pointer``
@@ -127,10 +128,10 @@ def ids_of(table: dict[str, Any], path: Path) -> dict[str, int]:
     for token, id in table.items():
         if type(id) is not int or not 0 <= id < MOST_IDS or not token:
             what = f"the id of {token[:80]!r} is {str(id)[:80]}"
-            raise FormatError(what, file=str(path), pointer=f"/{token}", remedy="fetch the file again")
+            raise FormatError(what, file=str(path), pointer=pointer_to(parent, token), remedy="fetch the file again")
         if tokens.setdefault(id, token) != token:
             what = f"{tokens[id]!r} and {token!r} have the same id, {id}"
-            raise FormatError(what, file=str(path), pointer=f"/{token}", remedy="fetch the file again")
+            raise FormatError(what, file=str(path), pointer=pointer_to(parent, token), remedy="fetch the file again")
     return table
 
 

@@ -96,14 +96,14 @@ def _load(
 
 def _as_of_folder(spec: TokenizerSpec, detected: Detected, *, with_special_tokens: bool) -> TokenizerSpec:
     """The tokenizer with what the files beside it say, and the class of `transformers` that they name."""
-    from bytepair.formats import classes, configs  # noqa: PLC0415
+    from bytepair.formats import configs  # noqa: PLC0415
 
     folder = detected.path.parent
     is_bert = detected.format == "tokenizer.json" and _is_normalized_as_bert(spec)
     if detected.format not in {"sentencepiece", "vocab+merges"} and not is_bert:
         return configs.apply(spec, folder, detected.format)
     config = configs.table(folder, configs.CONFIG)
-    name = classes.name_of(config, configs.table(folder, configs.MODEL))
+    name = configs.class_of(folder)
     if is_bert:
         from bytepair.formats import vocab_txt  # noqa: PLC0415
 
@@ -229,7 +229,7 @@ def _read_vocab_merges(
             )
         return clip.read_pair(detected.content, merges, special_tokens)
     config = configs.table(place.parent, configs.CONFIG)
-    name = _class_of(place)
+    name = configs.class_of(place.parent)
     if name in separated.SPELLED:
         special = configs.table(place.parent, configs.SPECIAL) | config
         return separated.read_spelled(detected.content, detected.path, merges, str(name), special)
@@ -256,13 +256,6 @@ def _complete(spec: TokenizerSpec, split: str, special_tokens: Mapping[str, int]
     return spec.replace(split=(pattern,) if pattern else (), added_tokens=by_id)
 
 
-def _class_of(path: Path) -> str | None:
-    """The class that the folder of a file names."""
-    from bytepair.formats import classes, configs  # noqa: PLC0415
-
-    return classes.name_of(configs.table(path.parent, configs.CONFIG), configs.table(path.parent, configs.MODEL))
-
-
 def _read_separated(codes: Path, content: bytes, name: str) -> TokenizerSpec:
     from bytepair.formats import configs, separated  # noqa: PLC0415
 
@@ -284,7 +277,7 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
     if detected.format == "vocab.txt":
         from bytepair.formats import configs, vocab_txt  # noqa: PLC0415
 
-        return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG), _class_of(path))
+        return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG), configs.class_of(path.parent))
     if detected.format == "codes":
         return _read_codes(path, content)
     if detected.format in {"bytes", "ctc"}:
@@ -295,9 +288,9 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
 
 
 def _read_codes(path: Path, content: bytes) -> TokenizerSpec:
-    from bytepair.formats import codes, separated, vocab_txt  # noqa: PLC0415
+    from bytepair.formats import codes, configs, separated, vocab_txt  # noqa: PLC0415
 
-    if (name := _class_of(path)) in separated.LISTED:
+    if (name := configs.class_of(path.parent)) in separated.LISTED:
         return _read_separated(path, content, str(name))
     beside = path.with_name(path.name.replace("codes", "vocab"))
     vocabulary = files.read(beside) if beside != path and beside.is_file() else None

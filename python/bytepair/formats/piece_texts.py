@@ -13,7 +13,7 @@ from bytepair.formats.classes import A, B, refused, with_template
 from bytepair.formats.configs import flag, named_tokens
 from bytepair.formats.sentencepiece import UNKNOWN_PENALTY, in_32_bits
 from bytepair.model.models import Unigram
-from bytepair.model.steps import spell_step
+from bytepair.model.steps import spell_replace, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,7 +74,7 @@ def as_class(spec: TokenizerSpec, path: Path, name: str, config: Mapping[str, An
     keep_accents = flag(config, path.parent, "keep_accents", usual=of_class.keep_accents)
     if not isinstance(spec.model, Unigram):
         raise refused(f"the .model is no Unigram, as those of {name}Tokenizer are")
-    steps: list[str] = [_replace("``", '"'), _replace("''", '"')]
+    steps: list[str] = [spell_replace("``", '"'), spell_replace("''", '"')]
     steps += [] if keep_accents else ["NFKD", "StripAccents"]
     steps += ["Lowercase"] if lowercase else []
     roles = named_tokens(config, of_class.roles)
@@ -90,7 +90,7 @@ def as_class(spec: TokenizerSpec, path: Path, name: str, config: Mapping[str, An
 
 def gpt_sw3(spec: TokenizerSpec, *_: object) -> TokenizerSpec:
     """The tokenizer of GPT-SW3, which removes characters that do not print and knows more kinds of spaces."""
-    steps = (_replace(_REMOVED, "", "Regex"), _replace(_SPACES, " ", "Regex"), "NFC")
+    steps = (spell_replace(_REMOVED, "", "Regex"), spell_replace(_SPACES, " ", "Regex"), "NFC")
     known = {token.content for token in spec.added_tokens}
     roles = dict(spec.roles) | ({"eos": _END_OF_TEXT} if _END_OF_TEXT in known else {})
     return spec.replace(normalizers=(*steps, *spec.normalizers), roles=tuple(roles.items()))
@@ -104,8 +104,8 @@ def siglip(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Tokeni
     """
     lowercase = flag(config, path.parent, "do_lower_case", usual=True)
     roles = named_tokens(config, {"eos": "</s>", "unk": "<unk>", "pad": "</s>"})
-    steps: list[str] = [_replace("\u2581", " "), *(["Lowercase"] if lowercase else [])]
-    steps += [_replace(_PUNCTUATION, "", "Regex"), _replace(_WHITE, " ", "Regex")]
+    steps: list[str] = [spell_replace("\u2581", " "), *(["Lowercase"] if lowercase else [])]
+    steps += [spell_replace(_PUNCTUATION, "", "Regex"), spell_replace(_WHITE, " ", "Regex")]
     # The class puts a space in front first: white space before a text is not at its start.
     steps.append(spell_step({"type": "Strip", "strip_left": False, "strip_right": True}))
     special = set(roles.values())
@@ -119,10 +119,6 @@ def siglip(spec: TokenizerSpec, path: Path, config: Mapping[str, Any]) -> Tokeni
     )
     eos = roles["eos"]
     return with_template(changed, [A, eos], [A, eos, B, eos])
-
-
-def _replace(pattern: str, content: str, kind: str = "String") -> str:
-    return spell_step({"type": "Replace", "pattern": {kind: pattern}, "content": content})
 
 
 def _with_penalty(model: Unigram) -> Unigram:

@@ -80,14 +80,14 @@ def read(table: Mapping[str, Any], folder: Path) -> TokenizerSpec:
         ((3, 4), 383)
     """
     of_class = _CLASSES[str(name_of(table, table))]
-    config = configs.table(folder, configs.SPECIAL) | configs.table(folder, configs.CONFIG) | dict(table)
+    config = dict(table) | configs.table(folder, configs.SPECIAL) | configs.table(folder, configs.CONFIG)
     roles = configs.named_tokens(config, of_class.roles)
     first = len(roles)
     strips = {"lstrip": of_class.strips, "rstrip": of_class.strips}
     added = [AddedToken(token, id, **strips) for id, token in enumerate(roles.values())]
     # Where a folder lists tokens with their ids, these are added with all others that it lists.
     if "added_tokens_decoder" not in config:
-        named = [token for token in configs.read(folder).additional_special_tokens if token]
+        named = [token for token in configs.more_tokens(config) if token]
         sentinels = named or [f"<extra_id_{number}>" for number in range(extra_ids(config, of_class.sentinels))]
         added += [AddedToken(token, first + 256 + place) for place, token in enumerate(sentinels)]
     columns = Columns([bytes([byte]) for byte in range(256)], list(range(first, first + 256)), [])

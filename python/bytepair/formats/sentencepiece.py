@@ -1,7 +1,8 @@
 """``.model`` of ``sentencepiece``: BPE, Unigram and single characters, read and written.
 
 The ids are those of `sentencepiece`: its normalizer is one step, ``{"type": "SentencePiece", ...}``, in the core, or
-two of ``tokenizer.json`` if they do the same; its BPE merges the pair whose product has the greatest score, ties
+two of ``tokenizer.json`` if they do the same (`with_prefix_once` for classes that put a space at the start of a text
+alone); its BPE merges the pair whose product has the greatest score, ties
 left to right, which becomes a list of merges; control symbols are special tokens, which text never becomes by
 default; user-defined symbols are added tokens of a BPE, found in the normalized text, and in a Unigram tokens that
 score by their length, whatever the file says. Decoding differs where no step of ``tokenizers`` does the same: bytes
@@ -28,7 +29,7 @@ from bytepair.formats import protobuf
 from bytepair.model.models import BytePair, Characters, Unigram, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
-from bytepair.model.steps import parse_step, spell_step
+from bytepair.model.steps import parse_step, spell_replace, spell_step
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 _UNIGRAM, _BPE, _WORD, _CHAR = range(1, 5)
@@ -76,7 +77,7 @@ _ROLES = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}
 _PLAIN = Normalizer(remove_extra_whitespaces=False)
 PREPEND = spell_step({"type": "Prepend", "prepend": _BLANK})
 _STRIP = spell_step({"type": "Strip", "content": " ", "start": 1, "stop": 0})
-REPLACE = spell_step({"type": "Replace", "pattern": {"String": " "}, "content": _BLANK})
+REPLACE = spell_replace(" ", _BLANK)
 _FIRST = spell_step({"type": "Metaspace", "replacement": _BLANK, "prepend_scheme": "first", "split": False})
 _NORMALIZER = {1: "name", 2: "precompiled_charsmap", 3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _NORMALIZER |= {5: "escape_whitespaces", 6: "normalization_rule_tsv"}
@@ -356,13 +357,9 @@ def decoder_steps(*, strip: bool, unknown: tuple[str, str] | None) -> tuple[str,
         strip: Whether there is a space in front.
         unknown: The unknown token and its text; None for a model with bytes.
     """
-    replace = _replace(_BLANK, " ")
-    first = (replace, "ByteFallback") if unknown is None else (_replace(*unknown), replace)
+    replace = spell_replace(_BLANK, " ")
+    first = (replace, "ByteFallback") if unknown is None else (spell_replace(*unknown), replace)
     return (*first, "Fuse", *((_STRIP,) if strip else ()))
-
-
-def _replace(one: str, other: str) -> str:
-    return spell_step({"type": "Replace", "pattern": {"String": one}, "content": other})
 
 
 def write(spec: TokenizerSpec) -> bytes:

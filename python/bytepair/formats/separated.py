@@ -21,7 +21,7 @@ from bytepair.formats.text_files import lines
 from bytepair.model.models import BytePair, Characters, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
-from bytepair.model.steps import spell_step
+from bytepair.model.steps import spell_replace, spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,10 +41,6 @@ class _Spelled(NamedTuple):
     normalizers: tuple[str, ...] = ()
 
 
-def _replace(pattern: str, content: str) -> str:
-    return spell_step({"type": "Replace", "pattern": {"Regex": pattern}, "content": content})
-
-
 # White space as Python has it, and as the package regex has it.
 _LISTED_WORD, _SPELLED_WORD = r"[^\s\x1c-\x1f]+\n?", r"\S+\n?"
 
@@ -56,9 +52,9 @@ _SMALL_BLENDERBOT = _Spelled(
     # A capital sigma at the end of a word is another small letter than elsewhere. An apostrophe takes the line end
     # behind it.
     (
-        _replace(rf"(?<=\p{{Cased}}{_IGNORED}*)\u03a3(?!{_IGNORED}*\p{{Cased}})", "\u03c2"),
+        spell_replace(rf"(?<=\p{{Cased}}{_IGNORED}*)\u03a3(?!{_IGNORED}*\p{{Cased}})", "\u03c2", "Regex"),
         "Lowercase",
-        _replace(r"(?<=[^\s'])\n", " __newln__ "),
+        spell_replace(r"(?<=[^\s'])\n", " __newln__ ", "Regex"),
     ),
 )
 _OF_CLASSES = {"CTRL": _Spelled({"unk": "<unk>"}, _SPELLED_WORD), "BlenderbotSmall": _SMALL_BLENDERBOT}
@@ -71,8 +67,8 @@ _FIRST = ("bos", "pad", "eos", "unk")
 
 # Each token but one with the separator becomes one that ends a word.
 _DECODERS = (
-    spell_step({"type": "Replace", "pattern": {"Regex": r"\z"}, "content": _END}),
-    spell_step({"type": "Replace", "pattern": {"String": f"{_SEPARATOR}{_END}"}, "content": ""}),
+    spell_replace(r"\z", _END, "Regex"),
+    spell_replace(f"{_SEPARATOR}{_END}", ""),
     spell_step({"type": "BPEDecoder", "suffix": _END}),
 )
 

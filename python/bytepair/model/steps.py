@@ -21,6 +21,16 @@ def spell_step(step: Mapping[str, Any]) -> str:
     return json.dumps({"type": step["type"], **dict(sorted(step.items()))}, ensure_ascii=False)
 
 
+def spell_replace(pattern: str, content: str, kind: str = "String") -> str:
+    """The canonical spelling of a Replace, of a text or of a regular expression (``"Regex"``).
+
+    Example:
+        >>> spell_replace(" ", "_")
+        '{"type": "Replace", "content": "_", "pattern": {"String": " "}}'
+    """
+    return spell_step({"type": "Replace", "pattern": {kind: pattern}, "content": content})
+
+
 def has_type(step: str, name: str) -> bool:
     """Whether a canonical spelling is of the type; the options, which can be long, are not parsed.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NAME = "chat template fits"
 _DOES = "chat template does"
-_ONLY = "default"
+_UNNAMED = "default"
 """The name of a template that has none."""
 
 _VARIABLE = re.compile(r"\b(bos_token|eos_token|pad_token|unk_token)\b")
@@ -51,14 +51,14 @@ def checks(subject: Subject) -> list[Check]:
     named = {token for text in texts for token in CONTROL.findall(text)}
     parsed = "parsed" if has_jinja() else "not parsed, for jinja2 is not installed"
     fits = Check(_NAME, "pass", f"{len(named)} control tokens that it spells are added tokens; {parsed}")
-    return [fits, _behaviour(place, subject.tokenizer)] if has_jinja() and [*templates] == [_ONLY] else [fits]
+    return [fits, _behaviour(place, subject.tokenizer)] if has_jinja() and [*templates] == [_UNNAMED] else [fits]
 
 
 def _of_folder(folder: Path) -> tuple[dict[str, str], dict[str, Any]]:
     """The templates of a folder by name, or by number if it lists them; and its configuration, which names tokens."""
     template, settings = configs.chat_template(folder), configs.table(folder, configs.CONFIG)
     if template is None or isinstance(template, str):
-        return {} if template is None else {_ONLY: template}, settings
+        return {} if template is None else {_UNNAMED: template}, settings
     return {str(number): _text(entry) for number, entry in enumerate(template)}, settings
 
 
