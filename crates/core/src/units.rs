@@ -2,8 +2,12 @@
 //!
 //! Characters of ASCII are narrowed, sixteen at a time. Of sixteen others each is made in all its lengths and then stored as four
 //! bytes, of which the next one covers those that are too many: no branch depends on a character, since those of mixed text would
-//! be mispredicted at every word. The compiler makes loops over registers of it; those of AVX2 are twice as wide.
+//! be mispredicted at every word. The compiler makes loops over registers of it; those of AVX2 are twice as wide, and those of
+//! AVX-512 are written out (`units::x86`).
 #![allow(unsafe_code, reason = "stores into reserved room, and calls of what the machine was asked for first")]
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 use std::ops::{BitOr, Range};
 
@@ -31,8 +35,8 @@ const LOOKED_AT: usize = 256;
 /// There is room for a byte more for each so many characters to come.
 const SPARE: usize = 64;
 
-/// The most bytes that are stored for a character.
-const STORED: usize = 4;
+/// The most bytes that are stored at once, of which those that are too many may be behind the last character.
+const STORED: usize = 64;
 
 /// A text with one unit for each character, of which some may be surrogates.
 #[derive(Clone, Copy, Debug)]
@@ -227,9 +231,14 @@ fn no_character(units: &[impl Unit]) -> Error {
     error.at(measure(&units[..character]).bytes).but(|error| error.character = Some(character))
 }
 
-/// Appends characters, for which there is room whatever they are, and for [`STORED`] bytes more; false, and nothing is
-/// appended, if a unit is no character.
+/// Appends characters, for which there is room whatever they are, and for [`STORED`] bytes more; false, and at most those
+/// before it are appended, if a unit is no character.
 fn append<T: Unit>(units: &[T], text: &mut Vec<u8>) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if allows(Tier::Avx512) && x86::has_avx512() {
+        // SAFETY: the machine has the features that the function is compiled for.
+        return unsafe { x86::append(units, text) }.is_some_and(|rest| append_plain(rest, text));
+    }
     #[cfg(target_arch = "x86_64")]
     if has_wide_registers() {
         // SAFETY: the machine has the feature that the function is compiled for.
@@ -277,7 +286,7 @@ fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) -> bool {
             for at in 0..AT_ONCE {
                 // SAFETY: as above, with a few bytes to spare for the last store.
                 unsafe {
-                    to.cast::<[u8; STORED]>().write_unaligned(bytes[at].to_le_bytes());
+                    to.cast::<[u8; 4]>().write_unaligned(bytes[at].to_le_bytes());
                     to = to.add(lengths[at] as usize);
                 }
             }
@@ -288,7 +297,7 @@ fn append_plain<T: Unit>(units: &[T], text: &mut Vec<u8>) -> bool {
         wrong |= u32::from(!is_character(unit.into()));
         // SAFETY: as above.
         unsafe {
-            to.cast::<[u8; STORED]>().write_unaligned(bytes.to_le_bytes());
+            to.cast::<[u8; 4]>().write_unaligned(bytes.to_le_bytes());
             to = to.add(length as usize);
         }
     }
