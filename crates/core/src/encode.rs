@@ -100,9 +100,8 @@ struct Lookup {
     found: Found,
     known: Known,
     scratch: Scratch,
-    /// The ids of pieces that have too many for [`Ids`], and where those of each end.
+    /// The ids of pieces that have too many for [`Ids`], one piece behind the other.
     merged: Vec<u32>,
-    merged_ends: Vec<usize>,
     /// The ids of one piece.
     ids: Vec<u32>,
 }
@@ -126,7 +125,7 @@ impl Asked {
 struct Found {
     keys: [Key; MANY],
     hashes: [u32; MANY],
-    /// The ids of each; if their number is 0, the first one is the place in `merged_ends`.
+    /// The ids of each; if their number is 0, the first two are where its ids start and end in `merged`.
     ids: [Ids; MANY],
     /// The numbers of those that were not found at once, in order.
     which: [u8; MANY],
@@ -560,7 +559,7 @@ impl Lookup {
     #[inline]
     fn send_known(&self, pieces: impl ExactSizeIterator<Item = Asked>, sink: &mut impl Sink) -> Result<usize> {
         match sink.kept() {
-            Kept::Ids(kept) => row::append(kept, pieces.len(), |row| self.each_known(pieces, |ids| row.put(ids))),
+            Kept::Ids(kept) => row::append(kept, pieces.len() * IDS, |row| self.each_known(pieces, |ids| row.put(ids))),
             Kept::Number(number) => Ok(self.each_known(pieces, |ids| *number += u64::from(ids[IDS]))),
         }
     }
@@ -596,9 +595,8 @@ impl Lookup {
 
     /// Finds the ids of the pieces that were not found at once.
     fn find_missing(&mut self, model: &Compiled, text: &[u8], ends: &[u32]) -> Result<()> {
-        let Self { found, known, scratch, merged, merged_ends, ids, .. } = self;
+        let Self { found, known, scratch, merged, .. } = self;
         merged.clear();
-        merged_ends.clear();
         // As with all: the memory of some is asked for while others are compared.
         for &number in &found.which[..found.missing] {
             let (start, end) = place(ends, number);
@@ -611,31 +609,28 @@ impl Lookup {
             let (start, end) = place(ends, number);
             let number = usize::from(number);
             let (key, hash, piece) = (found.keys[number], found.hashes[number], &text[start..end]);
-            ids.clear();
-            if !known.get(key, hash, piece, ids) {
+            let before = merged.len();
+            if !known.get(key, hash, piece, merged) {
                 match model.whole(text, start, end) {
-                    Some(id) => ids.push(id),
-                    None => merge::encode(&model.vocab, piece, scratch, ids)?,
+                    Some(id) => merged.push(id),
+                    None => merge::encode(&model.vocab, piece, scratch, merged)?,
                 }
-                known.keep(key, hash, piece, ids);
+                known.keep(key, hash, piece, &merged[before..]);
             }
-            found.ids[number] = if let Some(ids) = few(ids) {
+            found.ids[number] = if let Some(ids) = few(&merged[before..]) {
+                merged.truncate(before);
                 ids
             } else {
-                merged.room(ids.len())?;
-                merged.extend_from_slice(ids);
-                merged_ends.push(merged.len());
-                [merged_ends.len() as u32 - 1, 0, 0, 0]
+                [before as u32, merged.len() as u32, 0, 0]
             };
         }
         Ok(())
     }
 
     /// The ids of a piece that has too many for [`Ids`].
-    fn many(&self, ids: Ids) -> &[u32] {
-        let place = ids[0] as usize;
-        let start = place.checked_sub(1).map_or(0, |before| self.merged_ends[before]);
-        &self.merged[start..self.merged_ends[place]]
+    #[inline]
+    fn many(&self, [start, end, ..]: Ids) -> &[u32] {
+        &self.merged[start as usize..end as usize]
     }
 
     /// Finds some pieces as [`Lookup::encode`] does; `counts` becomes the number of ids of each.
@@ -658,24 +653,24 @@ impl Lookup {
                 .map_err(|error| error.shifted(start));
         }
         counts.clear();
-        counts.extend(self.found.ids[..ends.len()].iter().map(|&ids| match ids[IDS] {
-            0 => self.many(ids).len() as u32,
-            count => count,
-        }));
+        counts.extend(self.found.ids[..ends.len()].iter().map(count));
         Ok(())
     }
 
     /// Sends the ids of pieces that were found to `sink`, in order.
     #[inline]
     fn send(&self, pieces: Range<usize>, sink: &mut impl Sink) -> Result<()> {
-        let mut ids = self.found.ids[pieces].iter();
-        loop {
-            let many = match sink.kept() {
-                Kept::Ids(kept) => row::append(kept, ids.len(), |row| each_few(&mut ids, |ids| row.put(ids)))?,
-                Kept::Number(number) => each_few(&mut ids, |ids| *number += u64::from(ids[IDS])),
-            };
-            let Some(ids) = many else { return Ok(()) };
-            sink.take(self.many(ids))?;
+        let pieces = self.found.ids[pieces].iter();
+        match sink.kept() {
+            Kept::Ids(kept) => row::append(kept, pieces.len() * IDS + self.merged.len(), |row| {
+                for ids in pieces {
+                    if ids[IDS] == 0 { row.put_all(self.many(*ids)) } else { row.put(ids) }
+                }
+            }),
+            Kept::Number(number) => {
+                *number += pieces.map(|ids| u64::from(count(ids))).sum::<u64>();
+                Ok(())
+            }
         }
     }
 
@@ -703,16 +698,10 @@ impl Lookup {
     }
 }
 
-/// Calls `put` with the ids of one piece after another, up to one that has too many, which is returned.
+/// How many ids a piece has that was found ([`Found`]).
 #[inline(always)]
-fn each_few<'a>(pieces: &mut impl Iterator<Item = &'a Ids>, mut put: impl FnMut(&Ids)) -> Option<Ids> {
-    for ids in pieces {
-        if ids[IDS] == 0 {
-            return Some(*ids);
-        }
-        put(ids);
-    }
-    None
+fn count(ids: &Ids) -> u32 {
+    if ids[IDS] == 0 { ids[1] - ids[0] } else { ids[IDS] }
 }
 
 /// Where one of the pieces that end at `ends` starts and ends.

@@ -29,15 +29,24 @@ impl Row<'_> {
             self.count += ids[IDS] as usize % (IDS + 1);
         }
     }
+
+    /// Adds some ids: as many as there is room for.
+    #[inline(always)]
+    pub(crate) fn put_all(&mut self, ids: &[u32]) {
+        for (room, &id) in self.room[self.count..].iter_mut().zip(ids) {
+            room.write(id);
+            self.count += 1;
+        }
+    }
 }
 
-/// Appends what `write` puts into a row for so many pieces; returns what it does.
+/// Appends what `write` puts into a row of up to so many ids; returns what it does.
 ///
 /// # Errors
 /// `Memory`.
 #[inline(always)]
-pub(crate) fn append<T>(ids: &mut Vec<u32>, pieces: usize, write: impl FnOnce(&mut Row) -> T) -> Result<T> {
-    ids.room(pieces * IDS + 1)?;
+pub(crate) fn append<T>(ids: &mut Vec<u32>, most: usize, write: impl FnOnce(&mut Row) -> T) -> Result<T> {
+    ids.room(most + 1)?;
     let mut row = Row { room: ids.spare_capacity_mut(), count: 0 };
     let result = write(&mut row);
     let count = row.count;
@@ -54,13 +63,14 @@ mod tests {
     #[test]
     fn ids_stand_one_behind_the_other() {
         let mut all = vec![9];
-        let last = append(&mut all, 4, |row| {
+        let last = append(&mut all, 4 * IDS, |row| {
             for ids in [[1, 0, 0, 1], [2, 3, 4, 3], [7, 7, 7, 0], [5, 6, 0, 2]] {
                 row.put(&ids);
             }
+            row.put_all(&[8, 8, 9, 9, 10]);
             "last"
         });
-        assert_eq!((last.unwrap(), all), ("last", vec![9, 1, 2, 3, 4, 5, 6]));
+        assert_eq!((last.unwrap(), all), ("last", vec![9, 1, 2, 3, 4, 5, 6, 8, 8, 9, 9, 10]));
         let mut none = Vec::new();
         append(&mut none, 0, |_| ()).unwrap();
         assert!(none.is_empty());
