@@ -664,7 +664,7 @@ impl Lookup {
         match sink.kept() {
             Kept::Ids(kept) => row::append(kept, pieces.len() * IDS + self.merged.len(), |row| {
                 for ids in pieces {
-                    if ids[IDS] == 0 { row.put_all(self.many(*ids)) } else { row.put(ids) }
+                    if ids[IDS] == 0 { row.put_all(self.many(*ids).iter().copied()) } else { row.put(ids) }
                 }
             }),
             Kept::Number(number) => {

@@ -32,8 +32,8 @@ impl Row<'_> {
 
     /// Adds some ids: as many as there is room for.
     #[inline(always)]
-    pub(crate) fn put_all(&mut self, ids: &[u32]) {
-        for (room, &id) in self.room[self.count..].iter_mut().zip(ids) {
+    pub(crate) fn put_all(&mut self, ids: impl Iterator<Item = u32>) {
+        for (room, id) in self.room[self.count..].iter_mut().zip(ids) {
             room.write(id);
             self.count += 1;
         }
@@ -67,7 +67,7 @@ mod tests {
             for ids in [[1, 0, 0, 1], [2, 3, 4, 3], [7, 7, 7, 0], [5, 6, 0, 2]] {
                 row.put(&ids);
             }
-            row.put_all(&[8, 8, 9, 9, 10]);
+            row.put_all([8, 8, 9, 9, 10].into_iter());
             "last"
         });
         assert_eq!((last.unwrap(), all), ("last", vec![9, 1, 2, 3, 4, 5, 6, 8, 8, 9, 9, 10]));

@@ -3,7 +3,7 @@
 
 use super::ring::Ring;
 use super::seen::{Key, Seen};
-use crate::row::{IDS, Ids};
+use crate::row::{self, IDS, Ids};
 
 /// The pieces.
 #[derive(Default)]
@@ -59,16 +59,15 @@ impl Known {
         !is_it
     }
 
-    /// Appends the ids of a piece, if they are known.
+    /// Appends the ids of a piece, if they are known and there is memory for them.
     #[inline]
     pub(crate) fn get(&mut self, key: Key, hash: u32, piece: &[u8], ids: &mut Vec<u32>) -> bool {
-        match self.seen.find(key, hash) {
-            None => false,
-            Some(known) if known[IDS] == 0 => self.ring.read(place(known), piece, ids),
-            Some(known) => {
-                ids.extend_from_slice(&known[..known[IDS] as usize]);
-                true
-            }
+        let (held, is_it) = self.seen.probe(key, hash);
+        let Some(held) = (if is_it { Some(*held) } else { self.seen.find(key, hash) }) else { return false };
+        if held[IDS] == 0 {
+            self.ring.read(place(held), piece, ids)
+        } else {
+            row::append(ids, IDS, |row| row.put(&held)).is_ok()
         }
     }
 

@@ -7,6 +7,7 @@
 use super::bound::{self, Taken};
 use crate::large_pages;
 use crate::prefetch::prefetch;
+use crate::row;
 
 /// Bytes of the ring at first.
 const FIRST: usize = 1 << 15;
@@ -53,7 +54,8 @@ impl Ring {
         prefetch(&self.bytes, self.at(place));
     }
 
-    /// Appends the ids of a piece, if it is the one that was written at a place and is still there.
+    /// Appends the ids of a piece, if it is the one that was written at a place and is still there, and there is memory for
+    /// them.
     #[inline]
     pub(super) fn read(&self, place: u64, piece: &[u8], ids: &mut Vec<u32>) -> bool {
         // What was written a whole ring ago has been written over.
@@ -67,10 +69,9 @@ impl Ring {
         let header = u32::from_le_bytes(*header);
         let (length, count) = ((header & 0xFFFF) as usize, (header >> 16) as usize);
         let is_it = rest.get(..length) == Some(piece);
-        if is_it && let Some(known) = rest.get(length..length + 4 * count) {
-            ids.extend(known.as_chunks().0.iter().map(|id| u32::from_le_bytes(*id)));
-        }
-        is_it
+        let Some(known) = rest.get(length..length + 4 * count).filter(|_| is_it) else { return false };
+        let known = known.as_chunks().0.iter().map(|id| u32::from_le_bytes(*id));
+        row::append(ids, count, |row| row.put_all(known)).is_ok()
     }
 
     /// Writes a piece and its ids; returns the place, unless there are too many bytes or ids.
