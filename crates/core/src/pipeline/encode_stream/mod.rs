@@ -49,8 +49,8 @@ pub struct EncodeStream {
     pending: Vec<u8>,
     /// The text since the last cut.
     text: String,
-    /// How many bytes, and how many characters, came before it.
-    before: (usize, usize),
+    /// How long the whole text is by now, in bytes and in characters.
+    length: (usize, usize),
     /// With less text no cut is looked for.
     least: usize,
 }
@@ -65,7 +65,7 @@ impl EncodeStream {
     /// How long the text is by now, in bytes and in characters, but for the start of a character.
     #[must_use]
     pub fn length(&self) -> (usize, usize) {
-        (self.before.0 + self.text.len(), self.before.1 + self.text.chars().count())
+        self.length
     }
 
     /// Takes the next part of the text; sends the ids that are certain to `sink`. Tokenizer and policy are always the same.
@@ -81,8 +81,7 @@ impl EncodeStream {
         stop: Option<&AtomicBool>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        self.text.room(part.len())?;
-        self.text.push_str(part);
+        self.hold(part)?;
         let encode = |text: &str, is_first| walk(tokenizer, policy, text, is_first, stop, sink);
         self.advance(tokenizer, policy, usize::MAX, encode)
     }
@@ -97,8 +96,19 @@ impl EncodeStream {
         near: usize,
         encode: impl FnOnce(&str, bool) -> Result<()>,
     ) -> Result<()> {
+        let (before, characters) = (self.text.len(), range.len());
         units.append(range, &mut self.text)?;
+        self.length.0 += self.text.len() - before;
+        self.length.1 += characters;
         self.advance(tokenizer, policy, near, encode)
+    }
+
+    fn hold(&mut self, part: &str) -> Result<()> {
+        self.text.room(part.len())?;
+        self.text.push_str(part);
+        self.length.0 += part.len();
+        self.length.1 += part.chars().count();
+        Ok(())
     }
 
     /// Encodes up to the last cut, if enough text came since the last search for one.
@@ -160,7 +170,7 @@ impl EncodeStream {
     ) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
         let rest = on_invalid.text(&pending).map_err(|error| error.moved(self.length()))?;
-        self.text.push_str(&rest);
+        self.hold(&rest)?;
         self.encode_rest(|text, is_first| walk(tokenizer, policy, text, is_first, stop, sink))
     }
 
@@ -173,10 +183,9 @@ impl EncodeStream {
 
     /// Encodes the beginning of the text and lets go of it.
     fn encode(&mut self, end: usize, encode: impl FnOnce(&str, bool) -> Result<()>) -> Result<()> {
-        let text = &self.text[..end];
-        encode(text, self.before.0 == 0).map_err(|error| error.moved(self.before))?;
-        self.before.0 += end;
-        self.before.1 += text.chars().count();
+        let (length, held) = (self.length, &self.text);
+        encode(&held[..end], length.0 == held.len())
+            .map_err(|error| error.moved((length.0 - held.len(), length.1 - held.chars().count())))?;
         self.text.drain(..end);
         Ok(())
     }
