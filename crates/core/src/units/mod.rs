@@ -370,6 +370,54 @@ mod tests {
         each_size("", |units| assert_eq!(units.text().unwrap(), ""));
     }
 
+    type Way<T> = fn(&[T], &mut Vec<u8>) -> bool;
+
+    /// What each way of this machine that is allowed appends, the plain one first; None if it finds a unit that is no character.
+    fn appended<T: Unit>(units: &[T]) -> Vec<Option<String>> {
+        let mut ways: Vec<Way<T>> = vec![append_plain, append];
+        #[cfg(target_arch = "x86_64")]
+        if has_wide_registers() {
+            // SAFETY: the machine has the feature that the function is compiled for.
+            ways.push(|units, text| unsafe { append_wide(units, text) });
+        }
+        let with = |way: Way<T>| {
+            let mut text = Vec::with_capacity(units.len() * T::MOST + STORED);
+            way(units, &mut text).then(|| String::from_utf8(text).unwrap())
+        };
+        ways.into_iter().map(with).collect()
+    }
+
+    #[test]
+    fn all_ways_append_the_same() {
+        let mut seed = 3_u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        for round in 0..2_000 {
+            let length = random(200) as usize;
+            let rare = 1 + random(40);
+            let four: Vec<u32> = (0..length)
+                .map(|_| {
+                    let most = [0x100, 0x800, 0x1_0000, 0x11_0000][random(4) as usize];
+                    let below = if random(rare) == 0 { most } else { 0x80 };
+                    let unit = random(below) as u32;
+                    if is_character(unit) || round % 10 == 0 { unit } else { 0 }
+                })
+                .collect();
+            let two: Vec<u16> = four.iter().map(|&unit| unit as u16).collect();
+            let one: Vec<u8> = four.iter().map(|&unit| unit as u8).collect();
+            let text = |units: &mut dyn Iterator<Item = u32>| units.map(char::from_u32).collect::<Option<String>>();
+            for (expected, found) in [
+                (text(&mut four.iter().copied()), appended(&four)),
+                (text(&mut two.iter().copied().map(u32::from)), appended(&two)),
+                (text(&mut one.iter().copied().map(u32::from)), appended(&one)),
+            ] {
+                assert!(found.iter().all(|found| *found == expected), "{four:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_character_is_found_where_it_is() {
         for wrong in [0xD800_u16, 0xDBFF, 0xDC00, 0xDFFF] {
