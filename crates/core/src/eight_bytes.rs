@@ -1,7 +1,12 @@
 //! Searching eight bytes at once in plain integers (SIMD within a register), and bits for the bytes of a block.
 
+use std::ops::Range;
+
 /// The bytes of a word.
 pub(crate) const WORD: usize = 8;
+
+/// The highest bit of each byte.
+const HIGH: u64 = u64::from_ne_bytes([0x80; WORD]);
 
 /// The word at `at`, which is inside `bytes`; filled up with `other` beyond their end.
 #[inline(always)]
@@ -40,6 +45,26 @@ pub(crate) fn bits(bytes: &[u8; 64]) -> u64 {
     // The product moves the lowest bit of each byte into the highest byte.
     let bits_of = |word: [u8; WORD]| u64::from_le_bytes(word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     bytes.as_chunks().0.iter().rev().fold(0, |bits, &word| bits << WORD | bits_of(word))
+}
+
+/// Calls `look` with part after part of some bytes: eight of them, and a word with the highest bit of each of those that count.
+#[inline(always)]
+pub(crate) fn words(bytes: &[u8], part: Range<usize>, mut look: impl FnMut(u64, u64)) {
+    let mut at = part.start;
+    while at < part.end {
+        let left = part.end - at;
+        let counts = if left < WORD { HIGH >> (u64::BITS as usize - left * WORD) } else { HIGH };
+        look(u64::from_le_bytes(word_at(bytes, at, 0)), counts);
+        at += WORD;
+    }
+}
+
+/// A word with the highest bit set in each byte of ASCII from `first` to `last`.
+#[inline(always)]
+pub(crate) fn bytes_within(word: u64, first: u8, last: u8) -> u64 {
+    // The highest bit of each byte that is at least `least`, of those of ASCII.
+    let from = |least: u8| (word & !HIGH) + u64::from_ne_bytes([0x80 - least; WORD]);
+    from(first) & !from(last + 1) & !word & HIGH
 }
 
 /// A word with the highest bit set in each byte that equals `byte`.

@@ -5,6 +5,7 @@
 
 pub(crate) mod aligned;
 mod bert;
+mod blanks;
 mod byte_level;
 pub(crate) mod categories;
 mod charsmap;

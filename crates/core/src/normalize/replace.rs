@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::blanks;
 use super::edges::{Beginning, of_characters};
 use super::spans::{Members, Spans};
 use crate::edge::Edge;
@@ -35,6 +36,8 @@ pub struct Replace {
     character: Option<(u8, char)>,
     /// The matches of a regular expression, if they are so simple.
     spans: Option<Spans>,
+    /// Whether it puts a space in the place of each run of white space.
+    squeezes: bool,
 }
 
 impl std::fmt::Debug for Replace {
@@ -60,7 +63,8 @@ impl Replace {
             StatedPattern::String(_) => None,
             StatedPattern::Regex(regex) => Spans::of(regex),
         };
-        Ok(Self { matches, content, character, spans })
+        let squeezes = content == " " && spans.as_ref().is_some_and(Spans::are_white_space);
+        Ok(Self { matches, content, character, spans, squeezes })
     }
 
     /// Whether it puts one character in the place of another one, wherever that stands.
@@ -99,6 +103,16 @@ impl Replace {
 
     /// The pass over the text: a replacement has the origin of the last byte of its match.
     pub(crate) fn run(&self, edit: &mut Edit) -> Result<()> {
+        if self.squeezes {
+            while let Some(run) = blanks::next_odd(edit.old(), edit.at()) {
+                edit.keep(run.start);
+                edit.skip(run.end);
+                edit.insert(&self.content);
+                edit.check()?;
+            }
+            edit.keep(edit.old().len());
+            return Ok(());
+        }
         self.matches.each(edit.old(), |start, end| {
             if edit.fits() {
                 edit.keep(start);

@@ -25,6 +25,12 @@ impl Spans {
             _ => None,
         }
     }
+
+    /// Whether they are all runs of white space.
+    pub(super) fn are_white_space(&self) -> bool {
+        let Self::Runs { class, least: 1 } = self else { return false };
+        matches!(Self::of(r"\s"), Some(Self::Characters(white)) if white.class == class.class)
+    }
 }
 
 /// The characters of a class, those of ASCII also as bits.

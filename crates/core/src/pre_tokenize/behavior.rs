@@ -8,6 +8,7 @@ use super::{Matches, NewPieces};
 use crate::edge::Between;
 use crate::error::{Error, Result};
 use crate::split::neighbours::Neighbours;
+use crate::split::{Ends, Scan};
 
 /// The treatment of a match: `the-final--countdown`, split at `-`.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -133,6 +134,23 @@ pub(super) fn split(
             at = end;
         }
         return Ok(());
+    }
+    if behavior == Behavior::Removed
+        && invert
+        && let Some(pattern) = matches.tiles()
+        && let Some(is_match) = pattern.is_match()
+    {
+        let (mut scan, mut ends, mut at) = (Scan::new(pattern, &[], inside, 0..inside.len()), Ends::default(), 0);
+        loop {
+            scan.fill(&mut ends, at).map_err(placed)?;
+            let (start, ends) = (at, ends.as_slice());
+            if ends.is_empty() {
+                return Ok(());
+            }
+            let parts = ends.iter().map(|&end| std::mem::replace(&mut at, start + end as usize)..start + end as usize);
+            let kept = parts.filter(|part| is_match(&inside.as_bytes()[part.clone()]));
+            pieces.extend(ends.len(), kept.map(|part| piece.start + part.start..piece.start + part.end));
+        }
     }
     let mut cutter = Cutter::new(behavior, pieces);
     let mut at = piece.start;

@@ -1,7 +1,10 @@
 //! GPT-2's pre-tokenizer: a space in front, its split pattern, and a printable character for each byte.
 
+use std::ops::Range;
+
 use super::{Behavior, Matches, PreTokenized, behavior};
 use crate::edge::Between;
+use crate::eight_bytes::{WORD, bytes_within, words};
 use crate::error::Result;
 use crate::files::byte_alphabet::CHARACTERS;
 use crate::normalize::spell;
@@ -67,21 +70,48 @@ impl ByteLevel {
             })?;
         }
         if let Some(matches) = &self.matches {
-            text.cut(|text, piece, pieces| {
-                // Most pieces that a step before this one made are one word, which is one match.
-                if text[piece.clone()].bytes().all(|byte| byte.is_ascii_alphabetic()) {
-                    pieces.push(piece);
-                    return Ok(());
-                }
+            // Most pieces that a step before this one made are one match, and none is cut.
+            let is_one = |text: &str, piece: Range<usize>| {
+                is_of_one_kind(text, piece.clone())
+                    || matches.tiles().is_some_and(|pattern| pattern.is_one_match(&text[piece]))
+            };
+            text.cut_unless(is_one, |text, piece, pieces| {
                 behavior::split(matches, Behavior::Isolated, false, text, piece, pieces)
             })?;
         }
         text.respell(|edit, piece, pieces| {
             let start = edit.len();
-            spell(edit, piece.end);
+            if is_graphic(edit.old(), piece.clone()) {
+                edit.keep(piece.end);
+            } else {
+                spell(edit, piece.end);
+            }
             edit.cut(pieces, start);
         })
     }
+}
+
+/// Whether a piece is letters of ASCII alone, or its digits, or its punctuation: then the split pattern matches it whole.
+#[inline(always)]
+fn is_of_one_kind(text: &str, piece: Range<usize>) -> bool {
+    let (mut letters, mut digits, mut signs) = (true, true, true);
+    words(text.as_bytes(), piece, |word, counts| {
+        let lower = word | u64::from_ne_bytes([b' '; WORD]);
+        let [letter, digit] =
+            [bytes_within(lower, b'a', b'z'), bytes_within(word, b'0', b'9')].map(|kind| kind & counts);
+        letters &= letter == counts;
+        digits &= digit == counts;
+        signs &= bytes_within(word, b'!', b'~') & counts & !letter & !digit == counts;
+    });
+    letters | digits | signs
+}
+
+/// Whether the byte alphabet spells a piece as it is.
+#[inline(always)]
+fn is_graphic(text: &str, piece: Range<usize>) -> bool {
+    let mut all = true;
+    words(text.as_bytes(), piece, |word, counts| all &= bytes_within(word, b'!', b'~') & counts == counts);
+    all
 }
 
 /// The character for the first byte of a character.

@@ -163,7 +163,9 @@ impl Kinds {
             at + place
         };
         let mut start = if run.kind == GONE { next(&mut starts) } else { run.start };
-        pieces.extend(ends.count_ones() as usize, || std::mem::replace(&mut start, next(&mut starts))..next(&mut ends));
+        let count = ends.count_ones() as usize;
+        let parts = (0..count).map(|_| std::mem::replace(&mut start, next(&mut starts))..next(&mut ends));
+        pieces.extend(count, parts);
         *run = Run { start, kind: kinds[BLOCK - 1] };
     }
 

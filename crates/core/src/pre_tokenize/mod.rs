@@ -90,21 +90,38 @@ impl PreTokenized {
         Ok(())
     }
 
+    /// The same where most pieces stay as they are, which `is_one` says.
+    fn cut_unless(
+        &mut self,
+        is_one: impl Fn(&str, Range<usize>) -> bool,
+        mut cut: impl FnMut(&str, Range<usize>, &mut NewPieces) -> Result<()>,
+    ) -> Result<()> {
+        let (text, mut checks) = (self.text.text(), Checks::default());
+        for piece in &self.pieces {
+            checks.check()?;
+            if piece.is_empty() || !is_one(text, piece.clone()) {
+                return self.cut(|text, piece, parts| {
+                    if is_one(text, piece.clone()) {
+                        parts.push(piece);
+                        return Ok(());
+                    }
+                    cut(text, piece, parts)
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Spells each piece otherwise; `spell` edits the text up to the end of the piece and appends the pieces that it
-    /// becomes. What lies between the pieces goes.
+    /// becomes.
     fn respell(&mut self, mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>)) -> Result<()> {
         let mut pieces = self.room_for_pieces()?;
         let mut edit = self.text.edit().asking();
         for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
-            if edit.at() < piece.start {
-                edit.skip(piece.start);
-            }
+            edit.keep(piece.start);
             spell(&mut edit, piece.clone(), &mut pieces);
         }
-        let all = edit.old().len();
-        if edit.at() < all {
-            edit.skip(all);
-        }
+        edit.keep(edit.old().len());
         if let Some((text, origins)) = edit.finish()? {
             self.text.replace(text, origins);
         }
@@ -151,15 +168,14 @@ impl NewPieces {
         }
     }
 
-    /// The next `count` parts, as `next` gives them.
+    /// Some parts, `most` of them at most.
     #[inline]
-    fn extend(&mut self, count: usize, mut next: impl FnMut() -> Range<usize>) {
-        if self.failed.is_some() {
-            return;
+    fn extend(&mut self, most: usize, parts: impl Iterator<Item = Range<usize>>) {
+        if self.failed.is_none() {
+            self.failed = self.checks.check().and_then(|()| self.made.room(most)).err();
         }
-        match self.checks.check().and_then(|()| self.made.room(count)) {
-            Ok(()) => self.made.extend((0..count).map(|_| next())),
-            Err(error) => self.failed = Some(error),
+        if self.failed.is_none() {
+            self.made.extend(parts);
         }
     }
 

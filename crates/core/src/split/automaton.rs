@@ -78,6 +78,15 @@ impl Automaton {
         (at + 1 + passed).min(text.len())
     }
 
+    /// Whether a text begins with a match, if each character that begins one is one by itself.
+    #[inline]
+    pub(super) fn begins(&self, text: &[u8]) -> bool {
+        match text.first() {
+            Some(byte) if byte.is_ascii() => self.may_start[usize::from(*byte)],
+            _ => self.match_at(text, 0).is_some(),
+        }
+    }
+
     /// Where the match that starts at `at` ends; None if there is none.
     #[inline]
     pub(super) fn match_at(&self, text: &[u8], at: usize) -> Option<usize> {

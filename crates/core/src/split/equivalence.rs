@@ -17,7 +17,15 @@ use super::{Engine, Faster, Pattern, masks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
-const PUBLISHED: [(&str, &str, bool); 20] = [
+const PUBLISHED: [(&str, &str, bool); 24] = [
+    (
+        "clip",
+        concat!(r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",),
+        true,
+    ),
+    ("strings of two kinds", r"<\|s\|>|\[s\]|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+", false),
+    ("strings behind letters", r"[\p{L}]+|<\|s\|>|[\p{N}]|[^\s\p{L}\p{N}]+", false),
+    ("words, numbers and signs", r"\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+", true),
     (
         "qwen3.5",
         concat!(

@@ -13,10 +13,13 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 use super::alternatives;
 use super::masks::Masks;
+use crate::eight_bytes::bits as bits_of;
 
 /// The optional character before letters that belongs to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Prefix {
+    /// None, nor any before punctuation: no match has white space.
+    None,
     /// One space.
     Blank,
     /// One character that is no letter, digit or line end.
@@ -61,6 +64,8 @@ enum Tail {
 /// The parameters of one pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Family {
+    /// The first two characters of strings that match before all else, as special tokens do in the pattern of CLIP.
+    strings: Option<[u8; 2]>,
     contractions: Contractions,
     prefix: Prefix,
     /// Whether letters are cut where upper case follows lower case.
@@ -144,7 +149,16 @@ impl Family {
         let beyond = |(parts, _): &(Vec<Part>, bool)| {
             parts.iter().any(|part| matches!(part, Part::Some { set: 0, least: 1.., .. }))
         };
+        let is_of_ascii = !parsed.iter().any(beyond);
         let mut rest = parsed.into_iter().filter(|alternative| !beyond(alternative)).peekable();
+        let mut strings = None;
+        while let Some((parts, _)) = rest.next_if(|(parts, _)| starts_of_strings(parts).is_some()) {
+            let starts = starts_of_strings(&parts);
+            if strings.is_some() && strings != starts {
+                return None;
+            }
+            strings = starts;
+        }
         let ways = [Digits::One, Digits::Three, Digits::Run, Digits::BlankRun];
         let mut digits = ways.into_iter().find(|way| rest.next_if_eq(&(way.parts(), false)).is_some());
         // Each contraction may be an alternative of its own, in any order: none is the beginning of another.
@@ -174,6 +188,9 @@ impl Family {
             let before = optional(!(ascii::LINE_END | ascii::LETTER | ascii::PUNCTUATION));
             letters = next_is(&[before, some(ascii::LETTER)], false).then_some((Prefix::Any, false, false));
             digits = digits.or(Some(Digits::Run));
+        }
+        if letters.is_none() && next_is(&[some(ascii::LETTER)], false) {
+            letters = Some((Prefix::None, false, false));
         }
         let suffix = Part::Words { words: contraction_words(true), optional: true };
         let prefixes =
@@ -211,10 +228,23 @@ impl Family {
         .into_iter()
         .find_map(|(tail, set)| {
             let other = if only_text { ascii::PUNCTUATION } else { ascii::OTHER };
-            let mut parts = vec![optional(ascii::BLANK), some(other)];
-            parts.extend(set.map(any));
+            let blank = (prefix != Prefix::None).then_some(optional(ascii::BLANK));
+            let parts: Vec<Part> = blank.into_iter().chain([some(other)]).chain(set.map(any)).collect();
             next_is(&parts, false).then_some(tail)
         })?;
+        if prefix == Prefix::None {
+            let is_all = rest.next().is_none() && tail == Tail::None && !only_text && is_of_ascii;
+            return is_all.then_some(Self {
+                strings,
+                contractions,
+                prefix,
+                cut_at_case,
+                digits: digits.filter(|digits| *digits != Digits::BlankRun)?,
+                tail,
+                line_ends: false,
+                only_text,
+            });
+        }
         // White space that ends the text is not decided here.
         next_is(&[some(ascii::SPACE), Part::End], false);
         let line_ends = next_is(&[any(ascii::SPACE), some(ascii::LINE_END)], false)
@@ -224,7 +254,12 @@ impl Family {
         if !spaces || rest.next().is_some() || tail != Tail::None && !line_ends {
             return None;
         }
-        Some(Self { contractions, prefix, cut_at_case, digits: digits?, tail, line_ends, only_text })
+        Some(Self { strings, contractions, prefix, cut_at_case, digits: digits?, tail, line_ends, only_text })
+    }
+
+    /// Whether each character that begins a match is one by itself.
+    pub(super) fn matches_characters(self) -> bool {
+        self.prefix == Prefix::None
     }
 
     /// Where pieces start in a block whose first byte starts one. Bytes of which nothing is known end what the block decides.
@@ -244,11 +279,19 @@ impl Family {
         if self.only_text {
             unknown |= digit | masks.control;
         }
+        if let Some([first, second]) = self.strings {
+            let is = |byte: u8| bits_of(&block.map(|other| u8::from(other == byte)));
+            unknown |= is(first) & is(second) >> 1;
+        }
 
         let (after_letter, after_other) = (after(letter), after(other));
         let mut letter_start = letter & !after_letter;
-        let other_start = other & !after_other & !(blank << 1);
+        let mut other_start = other & !after_other;
+        if self.prefix != Prefix::None {
+            other_start &= !(blank << 1);
+        }
         match self.prefix {
+            Prefix::None => {}
             Prefix::Blank => letter_start &= !(blank << 1),
             // Punctuation that starts a piece and is alone goes with letters.
             Prefix::Any => letter_start &= !((space & !line_end) << 1 | after(other_start)),
@@ -284,7 +327,7 @@ impl Family {
             starts |= after_line_end;
             // Where line ends come after that, it was not the last: rare, and left to the automaton.
             unknown |= gap.wrapping_add(after_line_end) & !gap & line_end;
-        } else {
+        } else if self.prefix != Prefix::None {
             starts |= space & !(space >> 1);
         }
         if self.cut_at_case {
@@ -379,12 +422,27 @@ fn contraction_words(any_case: bool) -> BTreeSet<String> {
     words
 }
 
+/// The first two characters of a string, if they are punctuation, and not an apostrophe.
+fn start_of_string(string: &str) -> Option<[u8; 2]> {
+    let start = *string.as_bytes().first_chunk::<2>()?;
+    let is_one = |byte: u8| byte.is_ascii() && ascii::PUNCTUATION >> byte & 1 == 1 && byte != b'\'';
+    start.into_iter().all(is_one).then_some(start)
+}
+
+/// The same of the strings that an alternative is, if it is the same of all.
+fn starts_of_strings(parts: &[Part]) -> Option<[u8; 2]> {
+    let [Part::Words { words, optional: false }] = parts else { return None };
+    let start = start_of_string(words.first()?)?;
+    words.iter().all(|word| start_of_string(word) == Some(start)).then_some(start)
+}
+
 /// An alternative as parts, and whether no text may come next; None if there is anything else in it.
 fn parse(alternative: &str) -> Option<(Vec<Part>, bool)> {
     let body = alternative.strip_suffix(alternatives::NO_TEXT_NEXT);
     let hir = regex_syntax::parse(body.unwrap_or(alternative)).ok()?;
     let mut parts = Vec::new();
-    if let Some(words) = words(&hir).filter(|words| words.iter().all(|word| word.starts_with('\''))) {
+    let is_word = |word: &String| word.starts_with('\'') || start_of_string(word).is_some();
+    if let Some(words) = words(&hir).filter(|words| words.iter().all(is_word)) {
         parts.push(Part::Words { words, optional: false });
     } else if let HirKind::Concat(several) = hir.kind() {
         for one in several {

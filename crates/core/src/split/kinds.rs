@@ -5,6 +5,8 @@
 //! either, as Han characters do where letters are cut at their case; one that is in those of `!` as well is a mark, which also goes
 //! with what is neither letter nor digit. All others have no kind, white space and digits among them.
 
+use std::ops::RangeInclusive;
+
 use super::classes::Classes;
 use super::masks::{BLOCK, Masks};
 
@@ -41,7 +43,10 @@ const MIXED: u8 = 128;
 impl Kinds {
     pub(super) fn of(classes: &Classes) -> Self {
         let members = |byte: u8| classes.members(classes.of_point(byte.into()));
-        let (lower, upper, other) = (members(b'a'), members(b'A'), members(b'!'));
+        // Some letters are in sets of words as well.
+        let fewest =
+            |letters: RangeInclusive<u8>| letters.map(members).min_by_key(|sets| sets.count_ones()).unwrap_or(0);
+        let (lower, upper, other) = (fewest(b'a'..=b'z'), fewest(b'A'..=b'Z'), members(b'!'));
         let mut of_class = [0; 256];
         for (class, kind) in (0..classes.len()).zip(&mut of_class) {
             *kind = match classes.members(class as u8) {

@@ -172,6 +172,18 @@ impl Pattern {
         Pieces::of(Scan::new(self, &[], text, start..text.len()))
     }
 
+    /// Whether a text is known to be one piece, which is a match.
+    pub(crate) fn is_one_match(&self, text: &str) -> bool {
+        let Engine::Classes(automaton, _) = &self.engine else { return false };
+        automaton.match_at(text.as_bytes(), 0) == Some(text.len())
+    }
+
+    /// Whether a piece is a match, where its first character tells that.
+    pub(crate) fn is_match(&self) -> Option<impl Fn(&[u8]) -> bool> {
+        let Engine::Classes(automaton, Some(Faster::Family(family, _))) = &self.engine else { return None };
+        family.matches_characters().then_some(|piece: &[u8]| automaton.begins(piece))
+    }
+
     /// The first match that is not empty and starts at `from` or later.
     fn find(&self, text: &str, from: usize) -> Result<Option<(usize, usize)>> {
         let mut from = from;
