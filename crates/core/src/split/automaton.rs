@@ -18,6 +18,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 use super::alternatives;
 use super::classes::Classes;
 use super::kinds::Kinds;
+use super::starts::Starts;
 
 /// Set in a transition: the text up to here is a match.
 const MATCH: u16 = 1 << 15;
@@ -45,8 +46,8 @@ pub(super) struct Automaton {
     next: Vec<u16>,
     start: u16,
     end_of_text: u8,
-    /// Whether a match may start with a character that has this first byte.
-    may_start: Box<[bool; 256]>,
+    /// The first bytes of the characters that a match may start with.
+    starts: Starts,
 }
 
 impl Automaton {
@@ -61,7 +62,8 @@ impl Automaton {
             return None;
         }
         let starts = &automaton.next[usize::from(automaton.start)..];
-        *automaton.may_start = automaton.classes.first_bytes(|class| starts[usize::from(class)] & !MATCH != DEAD);
+        let first_bytes = automaton.classes.first_bytes(|class| starts[usize::from(class)] & !MATCH != DEAD);
+        automaton.starts = Starts::new(first_bytes);
         Some(automaton)
     }
 
@@ -73,16 +75,15 @@ impl Automaton {
     /// The first character after the one at `at` that a match may start with, or the end of the text.
     #[inline]
     pub(super) fn next_start(&self, text: &str, at: usize) -> usize {
-        let after = text.as_bytes().iter().skip(at + 1);
-        let passed = after.take_while(|&&byte| !self.may_start[usize::from(byte)]).count();
-        (at + 1 + passed).min(text.len())
+        let behind = text.len().min(at + 1);
+        behind + self.starts.next(&text.as_bytes()[behind..])
     }
 
     /// Whether a text begins with a match, if each character that begins one is one by itself.
     #[inline]
     pub(super) fn begins(&self, text: &[u8]) -> bool {
         match text.first() {
-            Some(byte) if byte.is_ascii() => self.may_start[usize::from(*byte)],
+            Some(byte) if byte.is_ascii() => self.starts.has(*byte),
             _ => self.match_at(text, 0).is_some(),
         }
     }
@@ -180,8 +181,8 @@ impl Automaton {
             Some(row | if matched { MATCH } else { 0 })
         };
         let next = transitions.iter().map(row).collect::<Option<_>>()?;
-        let (classes, may_start) = (self.classes.clone(), Box::new([true; 256]));
-        Some(Self { classes, next, start: self.start, end_of_text: self.end_of_text, may_start })
+        let (classes, starts) = (self.classes.clone(), Starts::new([true; 256]));
+        Some(Self { classes, next, start: self.start, end_of_text: self.end_of_text, starts })
     }
 
     /// The class of the character that starts at `at`; None at the end of the text.
@@ -459,8 +460,8 @@ fn determinize(program: &Program, classes: Classes) -> Option<Automaton> {
         }
         at += 1;
     }
-    let may_start = Box::new([false; 256]);
-    Some(Automaton { next, start: symbols as u16, end_of_text: classes.len() as u8, may_start, classes })
+    let starts = Starts::new([false; 256]);
+    Some(Automaton { next, start: symbols as u16, end_of_text: classes.len() as u8, starts, classes })
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ pub(crate) mod neighbours;
 mod neon;
 mod scan;
 mod seams;
+mod starts;
 mod states;
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -19,14 +19,15 @@ pub(crate) struct Scan<'p, 't> {
     end: usize,
     /// A match beyond `at`: the text before it is a piece of its own.
     found: Option<(usize, usize)>,
-    /// Where the piece starts that the inner patterns are at, and their scan over it.
-    inside: Option<(usize, Box<Self>)>,
+    /// Whether the inner patterns are in a piece: where it starts, and their scan over it, which stays for the next one.
+    is_inside: bool,
+    inside: Option<Box<(usize, Self)>>,
 }
 
 impl<'p, 't> Scan<'p, 't> {
     /// A scan of the pieces that start in `range`; without inner patterns, also of those after it.
     pub(crate) fn new(pattern: &'p Pattern, inner: &'p [Pattern], text: &'t str, range: Range<usize>) -> Self {
-        Self { pattern, inner, text, at: range.start, end: range.end, found: None, inside: None }
+        Self { pattern, inner, text, at: range.start, end: range.end, found: None, is_inside: false, inside: None }
     }
 
     /// Replaces `ends` by those of the next pieces; there are none at the end.
@@ -68,25 +69,30 @@ impl<'p, 't> Scan<'p, 't> {
     /// Appends the ends that the inner patterns make in one piece after another.
     fn append_inner(&mut self, ends: &mut Ends) -> Result<()> {
         while ends.has_room_for_a_block() {
-            let Some((start, scan)) = &mut self.inside else {
+            if !self.is_inside {
                 if self.at >= self.end {
                     break;
                 }
                 let (start, end) = (self.at, self.next_end()?);
-                let (pattern, inner) = (&self.inner[0], &self.inner[1..]);
-                let scan = Self::new(pattern, inner, &self.text[start..end], 0..end - start);
+                let piece = &self.text[start..end];
+                if let Some(inside) = &mut self.inside {
+                    let scan = &mut inside.1;
+                    (scan.text, scan.at, scan.end, scan.found, scan.is_inside) = (piece, 0, piece.len(), None, false);
+                    inside.0 = start;
+                } else {
+                    let scan = Self::new(&self.inner[0], &self.inner[1..], piece, 0..piece.len());
+                    self.inside = Some(Box::new((start, scan)));
+                }
                 self.at = end;
-                self.inside = Some((start, Box::new(scan)));
-                continue;
-            };
+                self.is_inside = true;
+            }
+            let Some((start, scan)) = self.inside.as_deref_mut() else { break };
             // Inside, places are counted from where the piece starts.
             ends.start = ends.start.wrapping_sub(*start);
             let appended = scan.append(ends);
             ends.start = ends.start.wrapping_add(*start);
             appended.map_err(|error| error.shifted(*start))?;
-            if scan.at >= scan.text.len() && scan.inside.is_none() {
-                self.inside = None;
-            }
+            self.is_inside = scan.at < scan.text.len() || scan.is_inside;
         }
         Ok(())
     }
