@@ -10,14 +10,14 @@ const HIGH: u64 = u64::from_ne_bytes([0x80; WORD]);
 
 /// The word at `at`, which is inside `bytes`; filled up with `other` beyond their end.
 #[inline(always)]
-pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> [u8; WORD] {
+pub(crate) fn word_at(bytes: &[u8], at: usize, other: u8) -> u64 {
     let rest = &bytes[at..];
     if let Some(word) = rest.first_chunk() {
-        return *word;
+        return u64::from_le_bytes(*word);
     }
     let mut word = [other; WORD];
     word[..rest.len()].copy_from_slice(rest);
-    word
+    u64::from_le_bytes(word)
 }
 
 /// Where a byte stands in some bytes, from a place on.
@@ -30,7 +30,7 @@ pub(crate) fn places_of(byte: u8, bytes: &[u8], from: usize) -> impl Iterator<It
                 return None;
             }
             // Beyond the end comes a byte that differs.
-            found = equal_bytes(word_at(bytes, next, !byte), byte);
+            found = bytes_equal(word_at(bytes, next, !byte), byte);
             next += WORD;
         }
         let place = next - WORD + found.trailing_zeros() as usize / WORD;
@@ -54,7 +54,7 @@ pub(crate) fn words(bytes: &[u8], part: Range<usize>, mut look: impl FnMut(u64, 
     while at < part.end {
         let left = part.end - at;
         let counts = if left < WORD { HIGH >> (u64::BITS as usize - left * WORD) } else { HIGH };
-        look(u64::from_le_bytes(word_at(bytes, at, 0)), counts);
+        look(word_at(bytes, at, 0), counts);
         at += WORD;
     }
 }
@@ -69,8 +69,7 @@ pub(crate) fn bytes_within(word: u64, first: u8, last: u8) -> u64 {
 
 /// A word with the highest bit set in each byte that equals `byte`.
 #[inline(always)]
-pub(crate) fn equal_bytes(word: [u8; WORD], byte: u8) -> u64 {
-    const LOW: u64 = u64::from_ne_bytes([0x7F; WORD]);
-    let other = u64::from_le_bytes(word) ^ u64::from_ne_bytes([byte; WORD]);
-    !(((other & LOW) + LOW) | other | LOW)
+pub(crate) fn bytes_equal(word: u64, byte: u8) -> u64 {
+    let other = word ^ u64::from_ne_bytes([byte; WORD]);
+    !(((other & !HIGH) + !HIGH) | other | !HIGH)
 }

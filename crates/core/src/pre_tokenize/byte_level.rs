@@ -58,7 +58,7 @@ impl ByteLevel {
 
     pub(super) fn apply(&self, text: &mut PreTokenized) -> Result<()> {
         if self.add_prefix_space {
-            text.respell(|edit, piece, pieces| {
+            text.respell(false, |edit, piece, pieces| {
                 let start = edit.len();
                 let first = edit.old()[piece.clone()].chars().next();
                 if let Some(first) = first.filter(|&first| first != ' ') {
@@ -79,7 +79,7 @@ impl ByteLevel {
                 behavior::split(matches, Behavior::Isolated, false, text, piece, pieces)
             })?;
         }
-        text.respell(|edit, piece, pieces| {
+        text.respell(true, |edit, piece, pieces| {
             let start = edit.len();
             if is_graphic(edit.old(), piece.clone()) {
                 edit.keep(piece.end);

@@ -110,10 +110,13 @@ impl Metaspace {
             (Scheme::First, None) if at_start && text.leads => text.pieces.first().map_or(0, |piece| piece.start + 1),
             _ => 0,
         };
+        if begin == usize::MAX && text.mark_each(self.replacement)? {
+            return Ok(());
+        }
         let mut first_byte = [0; 4];
         self.replacement.encode_utf8(&mut first_byte);
         let first_byte = first_byte[0];
-        text.respell(|edit, piece, pieces| {
+        text.respell(false, |edit, piece, pieces| {
             let old = edit.old();
             let mut start = edit.len();
             let mut at = piece.start;

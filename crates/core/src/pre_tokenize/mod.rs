@@ -18,13 +18,15 @@ use self::byte_level::ByteLevel;
 use self::kinds::Kinds;
 pub(crate) use self::metaspace::{Metaspace, StatedMetaspace};
 use crate::edge::Between;
+use crate::eight_bytes::{bytes_equal, words};
 use crate::error::{Error, Result};
 use crate::interrupt::Checks;
-use crate::memory::Room;
+use crate::memory::{self, Room};
 use crate::normalize::Normalizer;
 use crate::normalize::aligned::{Aligned, Edit};
 use crate::split::Pattern;
 use crate::split::matches::Matches;
+use crate::utf8;
 
 /// A text and the pieces that some steps made of it.
 #[derive(Clone, Debug, Default)]
@@ -112,13 +114,62 @@ impl PreTokenized {
         Ok(())
     }
 
+    /// Puts a mark in front of each piece, where no origins are kept and no piece has a mark or a space; whether it did. What lies
+    /// between the pieces goes.
+    fn mark_each(&mut self, mark: char) -> Result<bool> {
+        /// So many bytes are copied at once, which few pieces have more of; those that are too many are written over.
+        const AT_ONCE: usize = 16;
+        let mut spelled = [0; 4];
+        let width = mark.encode_utf8(&mut spelled).len();
+        let (old, mut checks, mut total) = (self.text.text(), Checks::default(), 0);
+        if self.text.origins().is_some() {
+            return Ok(false);
+        }
+        for piece in &self.pieces {
+            checks.check()?;
+            let has = |text: &str| text.contains(' ') || text.contains(mark);
+            if piece.is_empty() || may_have(old, piece.clone(), spelled[0]) && has(&old[piece.clone()]) {
+                return Ok(false);
+            }
+            total += width + piece.len();
+        }
+        let mut pieces = self.room_for_pieces()?;
+        pieces.room(self.pieces.len())?;
+        let (old, mut new, mut end) = (self.text.text().as_bytes(), memory::filled(0, total + AT_ONCE)?, 0);
+        for piece in &self.pieces {
+            let start = end;
+            if let Some(room) = new[start..].first_chunk_mut() {
+                *room = spelled;
+            }
+            end = start + width + piece.len();
+            let (room, piece) = (&mut new[start + width..], &old[piece.start..]);
+            match (room.first_chunk_mut::<AT_ONCE>(), piece.first_chunk::<AT_ONCE>()) {
+                (Some(room), Some(piece)) if end - start - width <= AT_ONCE => *room = *piece,
+                _ => room[..end - start - width].copy_from_slice(&piece[..end - start - width]),
+            }
+            pieces.push(start..end);
+        }
+        let new = utf8::text(&new[..end]).map_err(|error| Error::not_utf8(&new[..end], &error))?;
+        self.text.replace(memory::copy(new)?, None);
+        self.spare = std::mem::replace(&mut self.pieces, pieces);
+        Ok(true)
+    }
+
     /// Spells each piece otherwise; `spell` edits the text up to the end of the piece and appends the pieces that it
-    /// becomes.
-    fn respell(&mut self, mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>)) -> Result<()> {
+    /// becomes. What lies between the pieces goes, or is kept.
+    fn respell(
+        &mut self,
+        keeps_between: bool,
+        mut spell: impl FnMut(&mut Edit, Range<usize>, &mut Vec<Range<usize>>),
+    ) -> Result<()> {
         let mut pieces = self.room_for_pieces()?;
         let mut edit = self.text.edit().asking();
         for piece in self.pieces.iter().filter(|piece| !piece.is_empty()) {
-            edit.keep(piece.start);
+            if keeps_between {
+                edit.keep(piece.start);
+            } else if edit.at() < piece.start {
+                edit.skip(piece.start);
+            }
             spell(&mut edit, piece.clone(), &mut pieces);
         }
         edit.keep(edit.old().len());
@@ -136,6 +187,16 @@ impl PreTokenized {
         pieces.room((self.text.text().len() / 4).min(MOST_AT_FIRST))?;
         Ok(pieces)
     }
+}
+
+/// Whether a piece has a byte of a kind, or a space.
+#[inline(always)]
+fn may_have(text: &str, piece: Range<usize>, byte: u8) -> bool {
+    let mut found = 0;
+    words(text.as_bytes(), piece, |word, counts| {
+        found |= (bytes_equal(word, byte) | bytes_equal(word, b' ')) & counts;
+    });
+    found != 0
 }
 
 /// The pieces that there is room for from the start.

@@ -6,7 +6,7 @@
 
 use super::ends::Ends;
 use super::masks::BLOCK;
-use crate::eight_bytes::{WORD, equal_bytes, word_at};
+use crate::eight_bytes::{WORD, bytes_equal, word_at};
 
 const MARK: char = '\u{2581}';
 const BYTES: [u8; 3] = [0xE2, 0x96, 0x81];
@@ -50,7 +50,7 @@ impl MarkedWords {
         while ends.has_room_for_a_block() {
             let block = (word + BLOCK).min(bytes.len());
             while word < block {
-                let mut found = equal_bytes(word_at(bytes, word, 0), BYTES[0]);
+                let mut found = bytes_equal(word_at(bytes, word, 0), BYTES[0]);
                 while found != 0 {
                     let place = word + found.trailing_zeros() as usize / WORD;
                     found &= found - 1;
