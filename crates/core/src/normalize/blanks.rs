@@ -17,16 +17,14 @@ pub(super) fn next_odd(text: &str, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
     while at < bytes.len() {
-        let odd = match bytes[at..].first_chunk() {
-            Some(block) => odd_places(block),
-            None => {
-                // What follows the text is as a letter.
-                let mut block = [0; BLOCK + 1];
-                block[..bytes.len() - at].copy_from_slice(&bytes[at..]);
-                odd_places(&block)
-            }
+        let mut left = if let Some(block) = bytes[at..].first_chunk() {
+            odd_places(block)
+        } else {
+            // What follows the text is as a letter.
+            let mut block = [0; BLOCK + 1];
+            block[..bytes.len() - at].copy_from_slice(&bytes[at..]);
+            odd_places(&block)
         };
-        let mut left = odd;
         while left != 0 {
             let place = at + left.trailing_zeros() as usize;
             left &= left - 1;

@@ -13,6 +13,7 @@ mod clusters;
 mod edges;
 mod formed;
 mod forms;
+pub(crate) mod joined;
 mod joins;
 mod parse;
 mod precompiled;

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::blanks;
 use super::edges::{Beginning, of_characters};
+use super::joined::{Joined, Spelled};
 use super::spans::{Members, Spans};
 use crate::edge::Edge;
 use crate::eight_bytes::places_of;
 use crate::error::{Error, Kind, Result};
-use crate::memory::Room;
 use crate::normalize::aligned::Edit;
 use crate::split::Pattern;
 use crate::split::matches::{Matches, StatedPattern};
@@ -87,18 +87,18 @@ impl Replace {
         let Some((byte, put)) = self.character else { return Ok(None) };
         let bytes = text.as_bytes();
         let Some(first) = memchr::memchr(byte, bytes) else { return Ok(Some(Cow::Borrowed(text))) };
-        let mut new = String::new();
-        new.room(text.len() + text.len() / 2 + put.len_utf8())?;
+        let put = Spelled::new(put);
+        // A short text has room for as many as it could have.
+        let most = if text.len() < SHORT { text.len() } else { memchr::memchr_iter(byte, &bytes[first..]).count() };
+        let mut new = Joined::in_room_of(text.len() + most * put.width())?;
         let mut kept = 0;
         for place in places_of(byte, bytes, first) {
-            // What is behind is part of it, so that only many characters in a row need more.
-            new.room(text.len() - kept + put.len_utf8())?;
-            new.push_str(&text[kept..place]);
-            new.push(put);
+            new.copy(&bytes[kept..], place - kept);
+            new.put(put);
             kept = place + 1;
         }
-        new.push_str(&text[kept..]);
-        Ok(Some(Cow::Owned(new)))
+        new.copy(&bytes[kept..], text.len() - kept);
+        Ok(Some(Cow::Owned(new.into_text()?)))
     }
 
     /// The pass over the text: a replacement has the origin of the last byte of its match.

@@ -21,12 +21,12 @@ use crate::edge::Between;
 use crate::eight_bytes::{bytes_equal, words};
 use crate::error::{Error, Result};
 use crate::interrupt::Checks;
-use crate::memory::{self, Room};
+use crate::memory::Room;
 use crate::normalize::Normalizer;
 use crate::normalize::aligned::{Aligned, Edit};
+use crate::normalize::joined::{Joined, Spelled};
 use crate::split::Pattern;
 use crate::split::matches::Matches;
-use crate::utf8;
 
 /// A text and the pieces that some steps made of it.
 #[derive(Clone, Debug, Default)]
@@ -117,10 +117,7 @@ impl PreTokenized {
     /// Puts a mark in front of each piece, where no origins are kept and no piece has a mark or a space; whether it did. What lies
     /// between the pieces goes.
     fn mark_each(&mut self, mark: char) -> Result<bool> {
-        /// So many bytes are copied at once, which few pieces have more of; those that are too many are written over.
-        const AT_ONCE: usize = 16;
-        let mut spelled = [0; 4];
-        let width = mark.encode_utf8(&mut spelled).len();
+        let spelled = Spelled::new(mark);
         let (old, mut checks, mut total) = (self.text.text(), Checks::default(), 0);
         if self.text.origins().is_some() {
             return Ok(false);
@@ -128,29 +125,21 @@ impl PreTokenized {
         for piece in &self.pieces {
             checks.check()?;
             let has = |text: &str| text.contains(' ') || text.contains(mark);
-            if piece.is_empty() || may_have(old, piece.clone(), spelled[0]) && has(&old[piece.clone()]) {
+            if piece.is_empty() || may_have(old, piece.clone(), spelled.first()) && has(&old[piece.clone()]) {
                 return Ok(false);
             }
-            total += width + piece.len();
+            total += spelled.width() + piece.len();
         }
         let mut pieces = self.room_for_pieces()?;
         pieces.room(self.pieces.len())?;
-        let (old, mut new, mut end) = (self.text.text().as_bytes(), memory::filled(0, total + AT_ONCE)?, 0);
+        let (old, mut new) = (self.text.text().as_bytes(), Joined::in_room_of(total)?);
         for piece in &self.pieces {
-            let start = end;
-            if let Some(room) = new[start..].first_chunk_mut() {
-                *room = spelled;
-            }
-            end = start + width + piece.len();
-            let (room, piece) = (&mut new[start + width..], &old[piece.start..]);
-            match (room.first_chunk_mut::<AT_ONCE>(), piece.first_chunk::<AT_ONCE>()) {
-                (Some(room), Some(piece)) if end - start - width <= AT_ONCE => *room = *piece,
-                _ => room[..end - start - width].copy_from_slice(&piece[..end - start - width]),
-            }
-            pieces.push(start..end);
+            let start = new.len();
+            new.put(spelled);
+            new.copy(&old[piece.start..], piece.len());
+            pieces.push(start..new.len());
         }
-        let new = utf8::text(&new[..end]).map_err(|error| Error::not_utf8(&new[..end], &error))?;
-        self.text.replace(memory::copy(new)?, None);
+        self.text.replace(new.into_text()?, None);
         self.spare = std::mem::replace(&mut self.pieces, pieces);
         Ok(true)
     }

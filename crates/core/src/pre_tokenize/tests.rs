@@ -3,8 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
+use crate::files::byte_alphabet::CHARACTERS;
 use crate::normalize::categories::{PUNCT, SPACE, WORD, categories};
 use crate::normalize::tests::texts;
+use crate::split::matches::StatedPattern;
+use crate::split::names;
 
 fn steps() -> Vec<PreTokenizer> {
     let mut steps: Vec<PreTokenizer> =
@@ -51,6 +54,34 @@ fn pieces_are_the_same_with_origins_in_order_and_never_empty() {
         let places: Vec<_> = (0..traced.pieces.len()).map(|piece| traced.original(piece).unwrap()).collect();
         assert!(places.windows(2).all(|pair| pair[0].start <= pair[1].start), "{chain:?} {text:?}");
         assert_eq!(plain.original(0), None);
+    }
+}
+
+#[test]
+fn matches_that_are_kept_are_those_found_one_by_one_and_spelled_as_their_bytes() {
+    let clip = r"<\|s\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+";
+    let step = serde_json::json!({"type": "Split", "pattern": {"Regex": clip}, "behavior": "Removed", "invert": true});
+    let split = PreTokenizer::parse(&step.to_string()).unwrap();
+    let [spells, cuts] = [false, true].map(|use_regex| {
+        let step = serde_json::json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": use_regex});
+        PreTokenizer::parse(&step.to_string()).unwrap()
+    });
+    let matches = Matches::new(&StatedPattern::Regex(clip.to_owned())).unwrap();
+    let gpt2 = Pattern::new(names::GPT2).unwrap();
+    assert!(matches.tiles().unwrap().is_match().is_some());
+    for text in texts(9).map(|text| text.replace('b', "'ve <|s|>").replace('c', "!?")) {
+        let mut found = Vec::new();
+        matches.each(&text, |start, end| found.push(&text[start..end])).unwrap();
+        let mut kept = PreTokenized::new(Aligned::plain(text.as_str()));
+        split.apply(&mut kept, true).unwrap();
+        assert!(kept.texts().eq(found.iter().copied()), "{text:?}");
+        let spelled = |piece: &str| piece.bytes().map(|byte| CHARACTERS[usize::from(byte)]).collect::<String>();
+        let mut whole = kept.clone();
+        spells.apply(&mut whole, true).unwrap();
+        assert!(whole.texts().eq(found.iter().map(|piece| spelled(piece))), "{text:?}");
+        cuts.apply(&mut kept, true).unwrap();
+        let cut = found.iter().flat_map(|piece| gpt2.pieces(piece)).map(|piece| spelled(piece.unwrap()));
+        assert!(kept.texts().eq(cut), "{text:?}");
     }
 }
 

@@ -17,12 +17,10 @@ use super::{Engine, Faster, Pattern, masks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
-const PUBLISHED: [(&str, &str, bool); 24] = [
-    (
-        "clip",
-        concat!(r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",),
-        true,
-    ),
+const PUBLISHED: [(&str, &str, bool); 26] = [
+    ("a word beyond ASCII", r"\x{E9}[a-z]+|\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+", false),
+    ("strings before all else", r"<\|s\|>|<\|\||'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}{1,3}|[^\s\p{L}\p{N}]+", true),
+    ("clip", r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+", true),
     ("strings of two kinds", r"<\|s\|>|\[s\]|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+", false),
     ("strings behind letters", r"[\p{L}]+|<\|s\|>|[\p{N}]|[^\s\p{L}\p{N}]+", false),
     ("words, numbers and signs", r"\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+", true),

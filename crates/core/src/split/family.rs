@@ -151,14 +151,8 @@ impl Family {
         };
         let is_of_ascii = !parsed.iter().any(beyond);
         let mut rest = parsed.into_iter().filter(|alternative| !beyond(alternative)).peekable();
-        let mut strings = None;
-        while let Some((parts, _)) = rest.next_if(|(parts, _)| starts_of_strings(parts).is_some()) {
-            let starts = starts_of_strings(&parts);
-            if strings.is_some() && strings != starts {
-                return None;
-            }
-            strings = starts;
-        }
+        let strings = rest.peek().and_then(|(parts, _)| starts_of_strings(parts));
+        while strings.is_some() && rest.next_if(|(parts, _)| starts_of_strings(parts) == strings).is_some() {}
         let ways = [Digits::One, Digits::Three, Digits::Run, Digits::BlankRun];
         let mut digits = ways.into_iter().find(|way| rest.next_if_eq(&(way.parts(), false)).is_some());
         // Each contraction may be an alternative of its own, in any order: none is the beginning of another.
@@ -232,26 +226,19 @@ impl Family {
             let parts: Vec<Part> = blank.into_iter().chain([some(other)]).chain(set.map(any)).collect();
             next_is(&parts, false).then_some(tail)
         })?;
-        if prefix == Prefix::None {
-            let is_all = rest.next().is_none() && tail == Tail::None && !only_text && is_of_ascii;
-            return is_all.then_some(Self {
-                strings,
-                contractions,
-                prefix,
-                cut_at_case,
-                digits: digits.filter(|digits| *digits != Digits::BlankRun)?,
-                tail,
-                line_ends: false,
-                only_text,
-            });
-        }
-        // White space that ends the text is not decided here.
-        next_is(&[some(ascii::SPACE), Part::End], false);
-        let line_ends = next_is(&[any(ascii::SPACE), some(ascii::LINE_END)], false)
-            || next_is(&[any(ascii::SPACE), one(ascii::LINE_END)], false);
-        let spaces = next_is(&[some(ascii::SPACE)], true)
-            && (next_is(&[some(ascii::SPACE)], false) || next_is(&[one(ascii::SPACE)], false));
-        if !spaces || rest.next().is_some() || tail != Tail::None && !line_ends {
+        let mut line_ends = false;
+        let is_whole = if prefix == Prefix::None {
+            is_of_ascii && !only_text && tail == Tail::None && digits != Some(Digits::BlankRun)
+        } else {
+            // White space that ends the text is not decided here.
+            next_is(&[some(ascii::SPACE), Part::End], false);
+            line_ends = next_is(&[any(ascii::SPACE), some(ascii::LINE_END)], false)
+                || next_is(&[any(ascii::SPACE), one(ascii::LINE_END)], false);
+            let spaces = next_is(&[some(ascii::SPACE)], true)
+                && (next_is(&[some(ascii::SPACE)], false) || next_is(&[one(ascii::SPACE)], false));
+            spaces && (tail == Tail::None || line_ends)
+        };
+        if !is_whole || rest.next().is_some() {
             return None;
         }
         Some(Self { strings, contractions, prefix, cut_at_case, digits: digits?, tail, line_ends, only_text })
