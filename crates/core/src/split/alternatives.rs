@@ -1,7 +1,7 @@
 //! Splitting a pattern at its top-level `|`, and dropping possessive quantifiers where they change nothing, so that an
 //! automaton can run it.
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
 
 /// `(?!\S)`, the one look-ahead of the family: white space or the end of the text comes next.
 pub(super) const NO_TEXT_NEXT: &str = r"(?!\S)";
@@ -107,6 +107,36 @@ fn relax(items: &[Item]) -> Option<String> {
         text.push_str(kept);
     }
     Some(text)
+}
+
+/// Characters of ASCII, as bits, of which each match of some alternatives has at least one where all text is ASCII.
+pub(super) fn needed(alternatives: &[String]) -> u128 {
+    alternatives.iter().fold(0, |needed, alternative| {
+        let body = alternative.strip_suffix(NO_TEXT_NEXT).unwrap_or(alternative);
+        needed | regex_syntax::parse(body).map_or(u128::MAX, |parsed| needed_by(&parsed))
+    })
+}
+
+/// The characters of ASCII in a class, as bits.
+pub(super) fn ascii(class: &ClassUnicode) -> u128 {
+    class.ranges().iter().filter(|range| range.start().is_ascii()).fold(0, |set, range| {
+        let (first, last) = (u32::from(range.start()), u32::from(range.end()).min(127));
+        set | (u128::MAX >> (127 - last)) & (u128::MAX << first)
+    })
+}
+
+fn needed_by(part: &Hir) -> u128 {
+    let bit = |byte: u8| if byte.is_ascii() { 1 << byte } else { 0 };
+    match part.kind() {
+        HirKind::Class(Class::Unicode(class)) => ascii(class),
+        HirKind::Literal(literal) => literal.0.first().map_or(u128::MAX, |&byte| bit(byte)),
+        HirKind::Capture(capture) => needed_by(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => needed_by(&repetition.sub),
+        // All of them are: those are the fewest that tell most.
+        HirKind::Concat(parts) => parts.iter().map(needed_by).min_by_key(|set| set.count_ones()).unwrap_or(u128::MAX),
+        HirKind::Alternation(parts) => parts.iter().fold(0, |set, part| set | needed_by(part)),
+        _ => u128::MAX,
+    }
 }
 
 /// Whether giving characters back could never make the rest match: then greedy and possessive are the same.

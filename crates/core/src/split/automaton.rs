@@ -48,6 +48,8 @@ pub(super) struct Automaton {
     end_of_text: u8,
     /// The first bytes of the characters that a match may start with.
     starts: Starts,
+    /// Characters of ASCII, as bits, of which each match has one where all text is ASCII.
+    needed: u128,
 }
 
 impl Automaton {
@@ -64,6 +66,7 @@ impl Automaton {
         let starts = &automaton.next[usize::from(automaton.start)..];
         let first_bytes = automaton.classes.first_bytes(|class| starts[usize::from(class)] & !MATCH != DEAD);
         automaton.starts = Starts::new(first_bytes);
+        automaton.needed = alternatives::needed(alternatives);
         Some(automaton)
     }
 
@@ -77,6 +80,12 @@ impl Automaton {
     pub(super) fn next_start(&self, text: &str, at: usize) -> usize {
         let behind = text.len().min(at + 1);
         behind + self.starts.next(&text.as_bytes()[behind..])
+    }
+
+    /// Whether there may be a match in text of these characters of ASCII alone, given as bits.
+    #[inline]
+    pub(super) fn may_match(&self, characters: u128) -> bool {
+        self.needed & characters != 0
     }
 
     /// Whether a text begins with a match, if each character that begins one is one by itself.
@@ -182,7 +191,7 @@ impl Automaton {
         };
         let next = transitions.iter().map(row).collect::<Option<_>>()?;
         let (classes, starts) = (self.classes.clone(), Starts::new([true; 256]));
-        Some(Self { classes, next, start: self.start, end_of_text: self.end_of_text, starts })
+        Some(Self { classes, next, start: self.start, end_of_text: self.end_of_text, starts, needed: u128::MAX })
     }
 
     /// The class of the character that starts at `at`; None at the end of the text.
@@ -461,7 +470,14 @@ fn determinize(program: &Program, classes: Classes) -> Option<Automaton> {
         at += 1;
     }
     let starts = Starts::new([false; 256]);
-    Some(Automaton { next, start: symbols as u16, end_of_text: classes.len() as u8, starts, classes })
+    Some(Automaton {
+        next,
+        start: symbols as u16,
+        end_of_text: classes.len() as u8,
+        starts,
+        needed: u128::MAX,
+        classes,
+    })
 }
 
 #[cfg(test)]

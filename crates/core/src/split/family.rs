@@ -460,13 +460,7 @@ fn part(hir: &Hir) -> Option<Part> {
 /// The ASCII characters that a part takes, if it takes exactly one character.
 fn set(hir: &Hir) -> Option<u128> {
     match hir.kind() {
-        HirKind::Class(Class::Unicode(class)) => {
-            let ascii = class.ranges().iter().filter(|range| range.start().is_ascii());
-            Some(
-                ascii
-                    .fold(0, |set, range| set | ascii::range(range.start() as u8, (range.end() as u32).min(127) as u8)),
-            )
-        }
+        HirKind::Class(Class::Unicode(class)) => Some(alternatives::ascii(class)),
         HirKind::Literal(literal) => match *literal.0 {
             [byte] if byte.is_ascii() => Some(1 << byte),
             _ => None,

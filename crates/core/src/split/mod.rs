@@ -286,16 +286,27 @@ mod tests {
 
     #[test]
     fn patterns_in_a_row_split_what_the_one_before_left() {
-        let patterns = [r"\p{N}{1,3}", "[一-龥]+", names::GPT2].map(|text| Pattern::new(text).unwrap());
+        // Those of DeepSeek V3 and DeepSeek Coder, and some that match only before others, or nothing.
+        let rows: [&[&str]; 3] = [
+            &[r"\p{N}{1,3}", "[一-龥]+", names::GPT2],
+            &[r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-\u{D7FF}]+", r"\p{N}"],
+            &[r"a(?!\S)", r"1?-|x*", "(?i:S)|'", "[ 2-4]{2,3}"],
+        ];
+        for texts in rows {
+            check_row(&texts.iter().map(|text| Pattern::new(text).unwrap()).collect::<Vec<_>>());
+        }
+    }
+
+    fn check_row(patterns: &[Pattern]) {
         let rows = |text: &str| {
             let mut pieces = vec![text.to_owned()];
-            for pattern in &patterns {
+            for pattern in patterns {
                 pieces = pieces.iter().flat_map(|piece| split(pattern, piece)).collect();
             }
             pieces
         };
         let mut seed = 3_u64;
-        let alphabet: Vec<char> = " \na'sé中国1234-".chars().collect();
+        let alphabet: Vec<char> = "  \na'sé中国1234-.$".chars().collect();
         for length in [0, 1, 2, 5, 40, 700] {
             for _ in 0..30 {
                 let text: String = (0..length)

@@ -7,6 +7,9 @@ use super::ends::{Ends, step};
 use super::{Engine, Faster, Pattern, fill};
 use crate::error::{Error, Result};
 
+/// Of pieces of so many bytes, most of which are words, it is asked first which patterns may cut them.
+const WORD: usize = 32;
+
 /// A scan over a text that finds the ends of many pieces at a time: those that patterns in a row make, each of the
 /// pieces of the one before.
 pub(crate) struct Scan<'p, 't> {
@@ -74,16 +77,21 @@ impl<'p, 't> Scan<'p, 't> {
                     break;
                 }
                 let (start, end) = (self.at, self.next_end()?);
+                self.at = end;
                 let piece = &self.text[start..end];
+                let Some((pattern, inner)) = that_may_cut(self.inner, piece).split_first() else {
+                    ends.push(end);
+                    continue;
+                };
                 if let Some(inside) = &mut self.inside {
                     let scan = &mut inside.1;
-                    (scan.text, scan.at, scan.end, scan.found, scan.is_inside) = (piece, 0, piece.len(), None, false);
+                    (scan.pattern, scan.inner, scan.text, scan.at) = (pattern, inner, piece, 0);
+                    (scan.end, scan.found, scan.is_inside) = (piece.len(), None, false);
                     inside.0 = start;
                 } else {
-                    let scan = Self::new(&self.inner[0], &self.inner[1..], piece, 0..piece.len());
+                    let scan = Self::new(pattern, inner, piece, 0..piece.len());
                     self.inside = Some(Box::new((start, scan)));
                 }
-                self.at = end;
                 self.is_inside = true;
             }
             let Some((start, scan)) = self.inside.as_deref_mut() else { break };
@@ -112,6 +120,20 @@ impl<'p, 't> Scan<'p, 't> {
             }
         })
     }
+}
+
+/// The patterns in a row from the first one on that may have a match in a piece.
+#[inline]
+fn that_may_cut<'p>(patterns: &'p [Pattern], piece: &str) -> &'p [Pattern] {
+    if piece.len() > WORD || !piece.is_ascii() {
+        return patterns;
+    }
+    let characters = piece.bytes().fold(0, |characters, byte| characters | 1 << byte);
+    let first = patterns.iter().position(|pattern| match &pattern.engine {
+        Engine::Classes(automaton, _) => automaton.may_match(characters),
+        _ => true,
+    });
+    &patterns[first.unwrap_or(patterns.len())..]
 }
 
 /// The pieces of one text; after an error there are none.
