@@ -7,24 +7,30 @@ use crate::utf8;
 /// So many bytes are copied at once; those that are too many are written over.
 const STEP: usize = 16;
 
-/// The bytes of a character, and how many there are.
+/// A character and its bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Spelled([u8; 4], usize);
+pub(crate) struct Spelled(char, [u8; 4]);
 
 impl Spelled {
     pub(crate) fn new(character: char) -> Self {
         let mut bytes = [0; 4];
-        let width = character.encode_utf8(&mut bytes).len();
-        Self(bytes, width)
+        character.encode_utf8(&mut bytes);
+        Self(character, bytes)
+    }
+
+    pub(crate) fn character(self) -> char {
+        self.0
     }
 
     /// The first byte.
     pub(crate) fn first(self) -> u8 {
-        self.0[0]
+        self.1[0]
     }
 
+    /// How many bytes there are.
+    #[inline]
     pub(crate) fn width(self) -> usize {
-        self.1
+        self.0.len_utf8()
     }
 }
 
@@ -50,11 +56,11 @@ impl Joined {
 
     /// Adds a character. There is room for it.
     #[inline(always)]
-    pub(crate) fn put(&mut self, Spelled(bytes, width): Spelled) {
+    pub(crate) fn put(&mut self, character: Spelled) {
         if let Some(room) = self.bytes[self.length..].first_chunk_mut() {
-            *room = bytes;
+            *room = character.1;
         }
-        self.length += width;
+        self.length += character.width();
     }
 
     /// Adds the first bytes of some text. There is room for them.

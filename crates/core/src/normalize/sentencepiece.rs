@@ -76,8 +76,16 @@ pub struct SentencePiece {
     goes_on: bool,
     /// Whether the first character always comes from the first one of the original text.
     keeps_start: bool,
-    /// The ASCII characters that stay as they are where another ASCII character follows, or none; not the space.
-    plain: [bool; 256],
+    plain: Plain,
+}
+
+/// The ASCII characters that stay as they are where another ASCII character follows, or none.
+#[derive(Clone, Debug)]
+struct Plain {
+    /// All of them but the space.
+    bytes: [bool; 256],
+    /// Whether the space is one, but for how it is written.
+    space: bool,
 }
 
 /// Where the space is put that no text has.
@@ -112,12 +120,13 @@ impl SentencePiece {
         if options.keep_leading_space && options.add_dummy_prefix {
             return Err(broken("it puts a space in front of a text, and keeps the one there".into()));
         }
-        let mut plain = [false; 256];
-        for byte in (0..128_u8).filter(|&byte| byte != b' ') {
+        let mut bytes = [false; 256];
+        for byte in 0..128_u8 {
             let changes = rules.as_ref().is_some_and(|rules| rules.changes_ascii(byte));
             let begins = symbols.as_ref().is_some_and(|symbols| symbols.begin[usize::from(byte)]);
-            plain[usize::from(byte)] = !changes && !begins;
+            bytes[usize::from(byte)] = !changes && !begins;
         }
+        let space = std::mem::take(&mut bytes[usize::from(b' ')]);
         Ok(Self {
             rules,
             symbols,
@@ -131,7 +140,7 @@ impl SentencePiece {
             goes_on: options.keep_leading_space,
             keeps_start: options.keep_leading_space,
             joins: Arc::default(),
-            plain,
+            plain: Plain { bytes, space },
         })
     }
 
@@ -282,7 +291,7 @@ impl SentencePiece {
             if !alone && joins.is_long(character) {
                 break;
             }
-            if character.is_ascii() && self.plain[character as usize] {
+            if character.is_ascii() && self.plain.bytes[character as usize] {
                 beginning.push(character);
                 after_space = false;
                 continue;
@@ -364,7 +373,7 @@ impl SentencePiece {
     /// The normal form of a character of which no source takes more; white space is as it is before it is dropped or written.
     fn image<'b>(&'b self, character: char, bytes: &'b mut [u8; 4]) -> &'b str {
         let text: &'b str = character.encode_utf8(bytes);
-        if character.is_ascii() && self.plain[character as usize] {
+        if character.is_ascii() && self.plain.bytes[character as usize] {
             return text;
         }
         self.prefix(text, 0).map_or(text, |(image, _)| image)
@@ -400,16 +409,28 @@ impl SentencePiece {
                 return at;
             }
             let run = self.plain_run(bytes, at);
-            if run > at {
+            let is_run = run > at;
+            if is_run {
                 out.copy(text, at, run);
                 (at, after_space) = (run, false);
+            }
+            if self.plain.space && bytes.get(at) == Some(&b' ') && bytes.get(at + 1).is_none_or(u8::is_ascii) {
+                if !after_space {
+                    out.push(self.space, at);
+                    after_space = self.squeeze;
+                }
+                at += 1;
+                continue;
+            }
+            if is_run {
                 continue;
             }
             let Some((part, length)) = self.prefix(text, at) else { break };
             let kept = if after_space { part.trim_start_matches(' ') } else { part };
             if !kept.is_empty() {
                 let mut rest = kept;
-                while let Some(space) = rest.find(' ') {
+                // Most are one character: a search would take longer.
+                while let Some(space) = rest.bytes().position(|byte| byte == b' ') {
                     out.push(&rest[..space], at);
                     out.push(self.space, at);
                     rest = &rest[space + 1..];
@@ -433,7 +454,7 @@ impl SentencePiece {
 
     /// The end of the run of bytes from `at` on that stay as they are.
     fn plain_run(&self, bytes: &[u8], at: usize) -> usize {
-        let length = bytes[at..].iter().take_while(|&&byte| self.plain[usize::from(byte)]).count();
+        let length = bytes[at..].iter().take_while(|&&byte| self.plain.bytes[usize::from(byte)]).count();
         let end = at + length;
         // A character after the last one may change it, unless it is ASCII.
         if length > 0 && bytes.get(end).is_some_and(|next| !next.is_ascii()) { end - 1 } else { end }

@@ -1,10 +1,16 @@
 //! A mark for each space, one in front, and pieces that begin with it; and the way back.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
 use super::PreTokenized;
 use crate::edge::Between;
+use crate::eight_bytes::{bytes_equal, words};
 use crate::error;
+use crate::interrupt::Checks;
+use crate::memory::Room;
+use crate::normalize::joined::{Joined, Spelled};
 
 /// Where a mark is put in front.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -110,12 +116,11 @@ impl Metaspace {
             (Scheme::First, None) if at_start && text.leads => text.pieces.first().map_or(0, |piece| piece.start + 1),
             _ => 0,
         };
-        if begin == usize::MAX && text.mark_each(self.replacement)? {
+        let mark = Spelled::new(self.replacement);
+        if begin == usize::MAX && mark_each(text, mark)? {
             return Ok(());
         }
-        let mut first_byte = [0; 4];
-        self.replacement.encode_utf8(&mut first_byte);
-        let first_byte = first_byte[0];
+        let first_byte = mark.first();
         text.respell(false, |edit, piece, pieces| {
             let old = edit.old();
             let mut start = edit.len();
@@ -125,7 +130,7 @@ impl Metaspace {
                 && !matches!(first, ' ')
                 && first != self.replacement
             {
-                if !may_have(&old.as_bytes()[piece.clone()], first_byte) {
+                if !may_have(old, piece.clone(), first_byte) {
                     edit.keep_marked(self.replacement, first, piece.end);
                     return edit.cut(pieces, start);
                 }
@@ -163,11 +168,46 @@ impl Metaspace {
     }
 }
 
+/// Puts a mark in front of each piece, where no origins are kept and no piece may have a mark or a space; whether it did. What
+/// lies between the pieces goes.
+fn mark_each(text: &mut PreTokenized, mark: Spelled) -> error::Result<bool> {
+    if text.text.origins().is_some() {
+        return Ok(false);
+    }
+    let (mut checks, mut total) = (Checks::default(), 0);
+    for piece in &text.pieces {
+        checks.check()?;
+        let has = |piece: &str| piece.contains([' ', mark.character()]);
+        if piece.is_empty() || may_have(text.text(), piece.clone(), mark.first()) && has(&text.text()[piece.clone()]) {
+            return Ok(false);
+        }
+        total += mark.width() + piece.len();
+    }
+    let mut pieces = text.room_for_pieces()?;
+    pieces.room(text.pieces.len())?;
+    let (old, mut new) = (text.text().as_bytes(), Joined::in_room_of(total)?);
+    for piece in &text.pieces {
+        let start = new.len();
+        new.put(mark);
+        new.copy(&old[piece.start..], piece.len());
+        pieces.push(start..new.len());
+    }
+    text.text.replace(new.into_text()?, None);
+    text.spare = std::mem::replace(&mut text.pieces, pieces);
+    Ok(true)
+}
+
 /// Whether a piece may have a space or a mark, which begins with `first_byte`.
 #[inline]
-fn may_have(piece: &[u8], first_byte: u8) -> bool {
+fn may_have(text: &str, piece: Range<usize>, first_byte: u8) -> bool {
     /// To search in so many bytes takes no longer than to begin a search in many at a time.
     const FEW: usize = 16;
-    let is_either = |byte: &u8| *byte == b' ' || *byte == first_byte;
-    if piece.len() <= FEW { piece.iter().any(is_either) } else { memchr::memchr2(b' ', first_byte, piece).is_some() }
+    if piece.len() > FEW {
+        return memchr::memchr2(b' ', first_byte, &text.as_bytes()[piece]).is_some();
+    }
+    let mut found = 0;
+    words(text.as_bytes(), piece, |word, counts| {
+        found |= (bytes_equal(word, first_byte) | bytes_equal(word, b' ')) & counts;
+    });
+    found != 0
 }

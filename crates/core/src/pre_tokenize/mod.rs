@@ -18,13 +18,11 @@ use self::byte_level::ByteLevel;
 use self::kinds::Kinds;
 pub(crate) use self::metaspace::{Metaspace, StatedMetaspace};
 use crate::edge::Between;
-use crate::eight_bytes::{bytes_equal, words};
 use crate::error::{Error, Result};
 use crate::interrupt::Checks;
 use crate::memory::Room;
 use crate::normalize::Normalizer;
 use crate::normalize::aligned::{Aligned, Edit};
-use crate::normalize::joined::{Joined, Spelled};
 use crate::split::Pattern;
 use crate::split::matches::Matches;
 
@@ -114,36 +112,6 @@ impl PreTokenized {
         Ok(())
     }
 
-    /// Puts a mark in front of each piece, where no origins are kept and no piece has a mark or a space; whether it did. What lies
-    /// between the pieces goes.
-    fn mark_each(&mut self, mark: char) -> Result<bool> {
-        let spelled = Spelled::new(mark);
-        let (old, mut checks, mut total) = (self.text.text(), Checks::default(), 0);
-        if self.text.origins().is_some() {
-            return Ok(false);
-        }
-        for piece in &self.pieces {
-            checks.check()?;
-            let has = |text: &str| text.contains(' ') || text.contains(mark);
-            if piece.is_empty() || may_have(old, piece.clone(), spelled.first()) && has(&old[piece.clone()]) {
-                return Ok(false);
-            }
-            total += spelled.width() + piece.len();
-        }
-        let mut pieces = self.room_for_pieces()?;
-        pieces.room(self.pieces.len())?;
-        let (old, mut new) = (self.text.text().as_bytes(), Joined::in_room_of(total)?);
-        for piece in &self.pieces {
-            let start = new.len();
-            new.put(spelled);
-            new.copy(&old[piece.start..], piece.len());
-            pieces.push(start..new.len());
-        }
-        self.text.replace(new.into_text()?, None);
-        self.spare = std::mem::replace(&mut self.pieces, pieces);
-        Ok(true)
-    }
-
     /// Spells each piece otherwise; `spell` edits the text up to the end of the piece and appends the pieces that it
     /// becomes. What lies between the pieces goes, or is kept.
     fn respell(
@@ -176,16 +144,6 @@ impl PreTokenized {
         pieces.room((self.text.text().len() / 4).min(MOST_AT_FIRST))?;
         Ok(pieces)
     }
-}
-
-/// Whether a piece has a byte of a kind, or a space.
-#[inline(always)]
-fn may_have(text: &str, piece: Range<usize>, byte: u8) -> bool {
-    let mut found = 0;
-    words(text.as_bytes(), piece, |word, counts| {
-        found |= (bytes_equal(word, byte) | bytes_equal(word, b' ')) & counts;
-    });
-    found != 0
 }
 
 /// The pieces that there is room for from the start.
