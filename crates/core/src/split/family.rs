@@ -1,7 +1,7 @@
 //! The usual split patterns, as a few parameters.
 //!
 //! The patterns in use are one family: contractions, letters with something in front, digits, punctuation, line ends,
-//! white space. [`Family::of`] reads the parameters out of a pattern's alternatives, whatever its name or spelling, by
+//! white space, which may be left out. [`Family::of`] reads the parameters out of a pattern's alternatives, whatever its name or spelling, by
 //! comparing the ASCII characters that each part takes; a pattern with any other part has none, and is run one character
 //! at a time. [`Family::starts`] finds the pieces of 64 bytes at once.
 //!

@@ -7,7 +7,7 @@ use super::ends::{Ends, step};
 use super::{Engine, Faster, Pattern, fill};
 use crate::error::{Error, Result};
 
-/// Of pieces of so many bytes, most of which are words, it is asked first which patterns may cut them.
+/// A piece of at most so many bytes, as words are, is read first to see which patterns may cut it.
 const WORD: usize = 32;
 
 /// A scan over a text that finds the ends of many pieces at a time: those that patterns in a row make, each of the

@@ -372,7 +372,7 @@ mod tests {
 
     type Way<T> = fn(&[T], &mut Vec<u8>) -> bool;
 
-    /// What each way of this machine that is allowed appends, the plain one first; None if it finds a unit that is no character.
+    /// The texts that the ways of this machine append, the plain one first; None where one finds a unit that is no character.
     fn appended<T: Unit>(units: &[T]) -> Vec<Option<String>> {
         let mut ways: Vec<Way<T>> = vec![append_plain, append];
         #[cfg(target_arch = "x86_64")]
