@@ -612,7 +612,7 @@ impl Lookup {
             let before = merged.len();
             if !known.get(key, hash, piece, merged) {
                 match model.whole(text, start, end) {
-                    Some(id) => merged.push(id),
+                    Some(id) => memory::push(merged, id)?,
                     None => merge::encode(&model.vocab, piece, scratch, merged)?,
                 }
                 known.keep(key, hash, piece, &merged[before..]);

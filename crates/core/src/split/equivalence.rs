@@ -17,7 +17,15 @@ use super::{Engine, Faster, Pattern, masks, names};
 
 /// The split patterns of published tokenizers that have no name here, and others that a reader of parameters might
 /// take for one of these.
-const PUBLISHED: [(&str, &str, bool); 26] = [
+const PUBLISHED: [(&str, &str, bool); 27] = [
+    (
+        "strings before qwen2's",
+        concat!(
+            r"<\|s\|>|(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*",
+            r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+        ),
+        true,
+    ),
     ("a word beyond ASCII", r"\x{E9}[a-z]+|\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+", false),
     ("strings before all else", r"<\|s\|>|<\|\||'s|'t|'re|'ve|'m|'ll|'d|\p{L}+|\p{N}{1,3}|[^\s\p{L}\p{N}]+", true),
     ("clip", r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+", true),
