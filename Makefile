@@ -160,8 +160,8 @@ fuzz-coverage: $(BIN)/.built $(BIN)/.installed
 
 # The modules with `unsafe` in them, and encoding, which runs them together. Valgrind takes fifty times as long: it is left
 # without the largest. It knows no AVX-512, so it sees the tiers below.
-UNSAFE := cache:: helpers:: large_pages:: row:: stored units:: split:: encode:: pipeline::in_blocks pipeline::batch
-UNSAFE_SMALL := helpers:: cache::known cache::pool cache::seen cache::ring large_pages:: row:: stored:: units:: encode:: pipeline::in_blocks
+UNSAFE := cache:: helpers:: large_pages:: row:: stored units:: split:: encode:: normalize::joined pipeline::in_blocks pipeline::batch
+UNSAFE_SMALL := helpers:: cache::known cache::pool cache::seen cache::ring large_pages:: row:: stored:: units:: encode:: normalize::joined pipeline::in_blocks
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 
 sanitize: | tools

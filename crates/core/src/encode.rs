@@ -19,6 +19,7 @@ use crate::row::{self, IDS, Ids};
 use crate::segment::{self, Visit};
 use crate::split::added::AddedToken;
 use crate::split::{Ends, Pattern, Scan};
+use crate::utf8;
 use crate::vocab::{LONGEST_WHOLE, Semantics, Vocab};
 
 /// Takes ids as they come.
@@ -80,7 +81,6 @@ pub(crate) const TOGETHER: usize = 32;
 struct Workspace {
     ends: Ends,
     lookup: Lookup,
-    words: WordScratch,
     /// Those that ask whether the ids are still wanted.
     checks: Checks,
     /// The number of ids of pieces that are counted together.
@@ -94,12 +94,24 @@ struct WordScratch {
     tokens: Vec<Token>,
 }
 
+impl WordScratch {
+    /// Appends the ids of a piece.
+    fn encode(&mut self, words: &WordModel, piece: &str, ids: &mut Vec<u32>) -> Result<()> {
+        self.tokens.clear();
+        words.encode(piece, &mut self.model, &mut self.tokens)?;
+        ids.room(self.tokens.len())?;
+        ids.extend(self.tokens.iter().map(|token| token.id));
+        Ok(())
+    }
+}
+
 /// The working memory of a thread for looking up pieces, and merging unknown ones.
 #[derive(Default)]
 struct Lookup {
     found: Found,
     known: Known,
     scratch: Scratch,
+    words: WordScratch,
     /// The ids of pieces that have too many for [`Ids`], one piece behind the other.
     merged: Vec<u32>,
     /// The ids of one piece.
@@ -174,11 +186,39 @@ impl Compiled {
         Ok(Self { words: Some(words), hazards, ..Self::new(vocab) })
     }
 
+    /// The model that is spelled in characters, if no vocabulary does its work.
+    #[inline]
+    fn words_alone(&self) -> Option<&WordModel> {
+        self.words.as_ref().filter(|_| self.vocab.is_empty())
+    }
+
     /// The encoder of a text in place of the vocabulary, if some of its pieces need another one.
-    fn instead(&self, text: &str) -> Option<&WordModel> {
+    #[inline]
+    fn instead(&self, text: &[u8]) -> Option<&WordModel> {
         let words = self.words.as_ref()?;
         let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.are_in(text));
         is_left.then_some(words)
+    }
+
+    /// Appends the ids of a piece that is not known.
+    #[inline]
+    fn encode_new(
+        &self,
+        text: &[u8],
+        piece: Range<usize>,
+        scratch: &mut Scratch,
+        words: &mut WordScratch,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
+        if let Some(model) = self.instead(&text[piece.clone()]) {
+            let piece = &text[piece];
+            let piece = utf8::text(piece).map_err(|error| Error::not_utf8(piece, &error))?;
+            return words.encode(model, piece, ids);
+        }
+        match self.whole(text, piece.start, piece.end) {
+            Some(id) => memory::push(ids, id),
+            None => merge::encode(&self.vocab, &text[piece], scratch, ids),
+        }
     }
 
     /// The model that is spelled in characters, if it is one.
@@ -332,7 +372,7 @@ impl Borrowed<'_> {
     fn new_tokens(&mut self, piece: &str, asked: Asked) -> Result<()> {
         let (Some(workspace), tokens) = (&mut self.workspace, &mut self.tokens) else { return Ok(()) };
         tokens.clear();
-        if let Some(words) = self.model.instead(piece) {
+        if let Some(words) = self.model.instead(piece.as_bytes()) {
             return workspace.word_tokens(words, piece, asked, tokens);
         }
         self.ids.clear();
@@ -359,7 +399,7 @@ impl Borrowed<'_> {
         let (Some((pattern, inner)), Some(workspace)) = (patterns.split_first(), &mut self.workspace) else {
             return Ok(None);
         };
-        if u32::try_from(text.len()).is_err() || self.model.instead(text).is_some() {
+        if u32::try_from(text.len()).is_err() || self.model.instead(text.as_bytes()).is_some() {
             return Ok(None);
         }
         let mut scan = Scan::new(pattern, inner, text, 0..text.len());
@@ -408,7 +448,7 @@ impl Workspace {
         asked: Option<Asked>,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        if let Some(words) = model.instead(piece) {
+        if let Some(words) = model.words_alone() {
             let asked = asked.unwrap_or_else(|| Asked::new(piece.as_bytes(), 0..piece.len(), |key| key));
             return self.encode_word(words, piece, asked, sink);
         }
@@ -424,17 +464,14 @@ impl Workspace {
         Asked { key, hash }: Asked,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let Self { lookup: Lookup { known, ids, .. }, words: WordScratch { model, tokens }, .. } = self;
+        let Lookup { known, ids, words: scratch, .. } = &mut self.lookup;
         if u32::try_from(piece.len()).is_err() {
             return Err(Error::piece_too_long());
         }
         let bytes = piece.as_bytes();
         ids.clear();
         if !known.get(key, hash, bytes, ids) {
-            tokens.clear();
-            words.encode(piece, model, tokens)?;
-            ids.room(tokens.len())?;
-            ids.extend(tokens.iter().map(|token| token.id));
+            scratch.encode(words, piece, ids)?;
             known.keep(key, hash, bytes, ids);
         }
         sink.take(ids)
@@ -449,7 +486,7 @@ impl Workspace {
         Asked { key, hash }: Asked,
         tokens: &mut Vec<Token>,
     ) -> Result<()> {
-        let Self { lookup: Lookup { known, ids: numbers, .. }, words: WordScratch { model, .. }, .. } = self;
+        let Lookup { known, ids: numbers, words: WordScratch { model, .. }, .. } = &mut self.lookup;
         let bytes = piece.as_bytes();
         let before = tokens.len();
         words.encode(piece, model, tokens)?;
@@ -534,9 +571,7 @@ impl Lookup {
             Ok(()) => self.send(known..ends.len(), sink),
             Err(error) if error.kind.ends_the_call() => Err(error),
             // The first fault is found one by one.
-            Err(_) => {
-                self.encode_one_by_one(&model.vocab, text, ends, known, sink).map_err(|error| error.shifted(start))
-            }
+            Err(_) => self.encode_one_by_one(model, text, ends, known, sink).map_err(|error| error.shifted(start)),
         }
     }
 
@@ -595,7 +630,7 @@ impl Lookup {
 
     /// Finds the ids of the pieces that were not found at once.
     fn find_missing(&mut self, model: &Compiled, text: &[u8], ends: &[u32]) -> Result<()> {
-        let Self { found, known, scratch, merged, .. } = self;
+        let Self { found, known, scratch, words, merged, .. } = self;
         merged.clear();
         // As with all: the memory of some is asked for while others are compared.
         for &number in &found.which[..found.missing] {
@@ -611,10 +646,7 @@ impl Lookup {
             let (key, hash, piece) = (found.keys[number], found.hashes[number], &text[start..end]);
             let before = merged.len();
             if !known.get(key, hash, piece, merged) {
-                match model.whole(text, start, end) {
-                    Some(id) => memory::push(merged, id)?,
-                    None => merge::encode(&model.vocab, piece, scratch, merged)?,
-                }
+                model.encode_new(text, start..end, scratch, words, merged)?;
                 known.keep(key, hash, piece, &merged[before..]);
             }
             found.ids[number] = if let Some(ids) = few(&merged[before..]) {
@@ -649,7 +681,7 @@ impl Lookup {
                 return Err(error);
             }
             return self
-                .encode_one_by_one(&model.vocab, text, ends, 0, &mut Count::default())
+                .encode_one_by_one(model, text, ends, 0, &mut Count::default())
                 .map_err(|error| error.shifted(start));
         }
         counts.clear();
@@ -677,22 +709,18 @@ impl Lookup {
     #[cold]
     fn encode_one_by_one(
         &mut self,
-        vocab: &Vocab,
+        model: &Compiled,
         text: &[u8],
         ends: &[u32],
         first: usize,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        let Self { scratch, words, ids, .. } = self;
         for number in first as u8..ends.len() as u8 {
-            self.ids.clear();
+            ids.clear();
             let (start, end) = place(ends, number);
-            let piece = &text[start..end];
-            match vocab.whole(piece) {
-                Some(id) => self.ids.push(id),
-                None => merge::encode(vocab, piece, &mut self.scratch, &mut self.ids)
-                    .map_err(|error| error.shifted(start))?,
-            }
-            sink.take(&self.ids)?;
+            model.encode_new(text, start..end, scratch, words, ids).map_err(|error| error.shifted(start))?;
+            sink.take(ids)?;
         }
         Ok(())
     }
@@ -749,7 +777,7 @@ impl<S: Sink> Visit for Encoder<'_, S> {
     }
 
     fn pieces(&mut self, text: &str, pattern: &Pattern, inner: &[Pattern], range: Range<usize>) -> Result<usize> {
-        if self.model.instead(&text[range.clone()]).is_some() {
+        if self.model.words_alone().is_some() {
             return segment::each_piece(self, text, pattern, inner, range);
         }
         let bytes = text.as_bytes();
@@ -820,10 +848,10 @@ impl<S> Encoder<'_, S> {
         mut each: impl FnMut(usize, u64),
     ) -> Result<()> {
         let Some(workspace) = &mut self.workspace else { return Ok(()) };
-        let Workspace { ends, lookup, words, checks, counts } = &mut **workspace;
+        let Workspace { ends, lookup, checks, counts } = &mut **workspace;
         let mut scan = Scan::new(pattern, inner, text, 0..text.len());
         let mut start = 0;
-        let instead = self.model.instead(text);
+        let words_alone = self.model.words_alone();
         loop {
             let filled = scan.fill(ends, start);
             let ends = ends.as_slice();
@@ -832,8 +860,8 @@ impl<S> Encoder<'_, S> {
             if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Err(interrupted());
             }
-            if let Some(model) = instead {
-                let mut at = start;
+            if let Some(model) = words_alone {
+                let (mut at, words) = (start, &mut lookup.words);
                 for &end in ends {
                     let end = start + end as usize;
                     words.tokens.clear();

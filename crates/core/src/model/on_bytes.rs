@@ -152,7 +152,7 @@ impl OnBytes {
     /// Time: linear in the piece, far less than encoding it.
     #[must_use]
     pub fn can_encode(&self, piece: &str) -> bool {
-        self.hazards.as_ref().is_none_or(|hazards| !hazards.are_in(piece))
+        self.hazards.as_ref().is_none_or(|hazards| !hazards.are_in(piece.as_bytes()))
     }
 
     /// Whether there are pieces that the vocabulary does not encode as the characters would.

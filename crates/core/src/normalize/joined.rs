@@ -1,8 +1,7 @@
 //! A text put together from short parts, which are copied in steps of one size: a call for each would take longer.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory;
-use crate::utf8;
 
 /// So many bytes are copied at once; those that are too many are written over.
 const STEP: usize = 16;
@@ -34,7 +33,7 @@ impl Spelled {
     }
 }
 
-/// The text so far.
+/// The text so far: whole characters in the first `length` bytes.
 pub(crate) struct Joined {
     bytes: Vec<u8>,
     length: usize,
@@ -54,19 +53,24 @@ impl Joined {
         self.length
     }
 
-    /// Adds a character. There is room for it.
+    /// Adds a character.
+    ///
+    /// # Panics
+    /// If there is no room for it.
     #[inline(always)]
     pub(crate) fn put(&mut self, character: Spelled) {
-        if let Some(room) = self.bytes[self.length..].first_chunk_mut() {
-            *room = character.1;
-        }
+        self.bytes[self.length..][..4].copy_from_slice(&character.1);
         self.length += character.width();
     }
 
-    /// Adds the first bytes of some text. There is room for them.
+    /// Adds the first bytes of some text, which are whole characters.
+    ///
+    /// # Panics
+    /// If they are not, or there is no room for them.
     #[inline(always)]
-    pub(crate) fn copy(&mut self, text: &[u8], count: usize) {
-        let room = &mut self.bytes[self.length..];
+    pub(crate) fn copy(&mut self, text: &str, count: usize) {
+        assert!(text.is_char_boundary(count), "a text has whole characters");
+        let (room, text) = (&mut self.bytes[self.length..], text.as_bytes());
         match (room.first_chunk_mut::<STEP>(), text.first_chunk::<STEP>()) {
             (Some(room), Some(text)) if count <= STEP => *room = *text,
             _ => room[..count].copy_from_slice(&text[..count]),
@@ -75,15 +79,14 @@ impl Joined {
     }
 
     /// The text.
-    ///
-    /// # Errors
-    /// `Encode`, if the parts are not UTF-8 together; `Memory`.
-    pub(crate) fn into_text(self) -> Result<String> {
+    pub(crate) fn into_text(self) -> String {
         let mut bytes = self.bytes;
         bytes.truncate(self.length);
-        match utf8::text(&bytes) {
-            Ok(text) => memory::copy(text),
-            Err(error) => Err(Error::not_utf8(&bytes, &error)),
+        // SAFETY: the first `length` bytes are whole characters, one behind the other: both functions that add some have checked
+        // that theirs are in the bytes, and write over what a step before wrote beyond them.
+        #[allow(unsafe_code, reason = "to look at all of it once more takes as long as to put it together")]
+        unsafe {
+            String::from_utf8_unchecked(bytes)
         }
     }
 }
@@ -103,7 +106,7 @@ mod tests {
                 ends.iter().zip(&ends[1..]).chain(ends.iter().step_by(3).zip(ends.iter().skip(20).step_by(3)))
             {
                 joined.put(Spelled::new(mark));
-                joined.copy(&text.as_bytes()[*start..], end - start);
+                joined.copy(&text[*start..], end - start);
                 expected.push(mark);
                 expected.push_str(&text[*start..*end]);
                 assert_eq!(joined.len(), expected.len());
@@ -111,7 +114,27 @@ mod tests {
                     break;
                 }
             }
-            assert_eq!(joined.into_text().unwrap(), expected);
+            assert_eq!(std::str::from_utf8(joined.into_text().as_bytes()), Ok(&*expected));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "whole characters")]
+    fn no_part_of_a_character_is_added() {
+        Joined::in_room_of(8).unwrap().copy("a\u{E9}", 2);
+    }
+
+    #[test]
+    fn nothing_is_added_without_room() {
+        for text in ["0123456789abcdef", "0123456789abcde", "\u{1F600}"] {
+            let full = || {
+                let mut joined = Joined::in_room_of(0).unwrap();
+                joined.copy("0123456789abcdef", 16);
+                assert!(joined.len() == STEP && joined.bytes.len() == STEP);
+                joined
+            };
+            assert!(std::panic::catch_unwind(|| full().copy(text, text.len())).is_err());
+            assert!(std::panic::catch_unwind(|| full().put(Spelled::new('a'))).is_err());
         }
     }
 }

@@ -93,12 +93,12 @@ impl Replace {
         let mut new = Joined::in_room_of(text.len() + most * put.width())?;
         let mut kept = 0;
         for place in places_of(byte, bytes, first) {
-            new.copy(&bytes[kept..], place - kept);
+            new.copy(&text[kept..], place - kept);
             new.put(put);
             kept = place + 1;
         }
-        new.copy(&bytes[kept..], text.len() - kept);
-        Ok(Some(Cow::Owned(new.into_text()?)))
+        new.copy(&text[kept..], text.len() - kept);
+        Ok(Some(Cow::Owned(new.into_text())))
     }
 
     /// The pass over the text: a replacement has the origin of the last byte of its match.

@@ -185,14 +185,14 @@ fn mark_each(text: &mut PreTokenized, mark: Spelled) -> error::Result<bool> {
     }
     let mut pieces = text.room_for_pieces()?;
     pieces.room(text.pieces.len())?;
-    let (old, mut new) = (text.text().as_bytes(), Joined::in_room_of(total)?);
+    let (old, mut new) = (text.text(), Joined::in_room_of(total)?);
     for piece in &text.pieces {
         let start = new.len();
         new.put(mark);
         new.copy(&old[piece.start..], piece.len());
         pieces.push(start..new.len());
     }
-    text.text.replace(new.into_text()?, None);
+    text.text.replace(new.into_text(), None);
     text.spare = std::mem::replace(&mut text.pieces, pieces);
     Ok(true)
 }

@@ -123,42 +123,61 @@ fn bits_of(block: &[u8; 64], wanted: &[u8]) -> u64 {
 /// than a byte can say: the bytes of a run are counted one by one.
 struct Runs {
     byte: u8,
-    /// By the length of a run, up to that of the longest token: the longest one that begins it.
-    longest: Vec<u8>,
+    /// Whether all tokens are that begin with one of it.
+    are_all: bool,
+    /// By the length of a run, up to that of the longest token: the length of the longest one that begins it, and its number.
+    longest: Vec<(u8, u32)>,
 }
 
 impl Runs {
     fn all(spelled: &[String]) -> Vec<Self> {
-        let mut lengths = vec![Some(Vec::new()); 256];
-        for token in spelled.iter().map(String::as_bytes) {
-            let Some(&byte) = token.first() else { continue };
-            let run = token.iter().take_while(|&&other| other == byte).count();
-            let entry = &mut lengths[usize::from(byte)];
-            match entry {
-                Some(lengths) if run == token.len() => lengths.push(run),
-                Some(_) if run > 1 => *entry = None,
-                _ => {}
+        let of_byte = |byte| Some(Self { byte, are_all: true, longest: vec![(0, 0)] });
+        let mut all: Vec<Option<Self>> = (0..=u8::MAX).map(of_byte).collect();
+        for (number, token) in (0..).zip(spelled) {
+            let Some(&byte) = token.as_bytes().first() else { continue };
+            let run = token.bytes().take_while(|&other| other == byte).count();
+            let entry = &mut all[usize::from(byte)];
+            let Some(runs) = entry else { continue };
+            match u8::try_from(run) {
+                Ok(length) if run == token.len() => {
+                    let longest = runs.longest.len().max(run + 1);
+                    runs.longest.resize(longest, (0, 0));
+                    // Of tokens that are spelled alike the first is found.
+                    let entry = &mut runs.longest[run];
+                    *entry = if entry.0 > 0 { *entry } else { (length, number) };
+                }
+                Ok(1) => runs.are_all = false,
+                _ => *entry = None,
             }
         }
-        let runs = (0..=u8::MAX).zip(lengths).filter_map(|(byte, lengths)| {
-            let lengths = lengths?;
-            let most = lengths.iter().copied().max().filter(|most| (2..=usize::from(u8::MAX)).contains(most))?;
-            let mut longest = vec![0; most + 1];
-            for length in lengths {
-                longest[length] = length as u8;
+        let mut all: Vec<Self> = all.into_iter().flatten().filter(|runs| runs.longest.len() > 2).collect();
+        for runs in &mut all {
+            for run in 1..runs.longest.len() {
+                runs.longest[run] = runs.longest[run].max(runs.longest[run - 1]);
             }
-            for length in 1..=most {
-                longest[length] = longest[length].max(longest[length - 1]);
-            }
-            Some(Self { byte, longest })
-        });
-        runs.collect()
+        }
+        all
     }
 
-    /// The length of the longest token that begins a text, which begins with this byte.
-    fn longest_at(&self, text: &[u8]) -> usize {
+    /// The longest token that begins a text, which begins with this byte: its length, 0 if there is none, and its number.
+    fn longest_at(&self, text: &[u8]) -> (usize, usize) {
         let run = text.iter().take(self.longest.len() - 1).take_while(|&&byte| byte == self.byte).count();
-        self.longest[run].into()
+        let (length, number) = self.longest[run];
+        (length.into(), number as usize)
+    }
+}
+
+/// A token found as it is spelled.
+#[derive(Clone)]
+struct Spelled {
+    place: Range<usize>,
+    /// Which of the matcher's tokens it is.
+    token: usize,
+}
+
+impl Spelled {
+    fn of(found: &Match) -> Self {
+        Self { place: found.range(), token: found.pattern().as_usize() }
     }
 }
 
@@ -231,6 +250,7 @@ impl Matcher {
         let automaton = builder
             .build(&spelled)
             .map_err(|error| Error::new(Kind::Format, format!("the added tokens cannot be compiled: {error}")))?;
+        let runs = Runs::all(&spelled);
         spelled.sort_unstable();
         let (mut starts, mut pairs) = (Box::new([false; 256]), Box::new([0; 1024]));
         for token in spelled.iter().map(String::as_bytes) {
@@ -242,7 +262,7 @@ impl Matcher {
                 pairs[pair / 64] |= 1 << (pair % 64);
             }
         }
-        let (runs, meets) = (Runs::all(&spelled), Meets::new(&spelled));
+        let meets = Meets::new(&spelled);
         let minds_context = tokens.iter().any(|token| token.single_word || token.lstrip || token.rstrip);
         Ok(Some(Self { tokens, automaton, begin, is_stepwise, spelled, starts, pairs, runs, minds_context, meets }))
     }
@@ -281,19 +301,25 @@ impl Matcher {
     /// The length of the longest token that begins a text, in bytes; 0 if there is none.
     #[inline]
     pub(crate) fn longest_at(&self, text: &[u8]) -> usize {
+        if let Some(runs) = self.runs_at(text) {
+            return runs.longest_at(text).0;
+        }
         match text {
             [first, second, ..] if self.starts[usize::from(*first)] => {
-                if first == second
-                    && let Some(runs) = self.runs.iter().find(|runs| runs.byte == *first)
-                {
-                    return runs.longest_at(text);
-                }
                 let pair = usize::from(u16::from_le_bytes([*first, *second]));
                 if self.pairs[pair / 64] >> (pair % 64) & 1 == 0 { 0 } else { self.look_for_longest(text) }
             }
             [first] if self.starts[usize::from(*first)] => self.look_for_longest(text),
             _ => 0,
         }
+    }
+
+    /// The runs of which the longest that begins a text is the longest token that does.
+    #[inline]
+    fn runs_at(&self, text: &[u8]) -> Option<&Runs> {
+        let first = text.first()?;
+        let runs = self.runs.iter().find(|runs| runs.byte == *first)?;
+        (runs.are_all || text.get(1) == Some(first)).then_some(runs)
     }
 
     /// As [`Matcher::longest_at`]. A token that begins the text sorts behind one that parts from it sooner: so the last one
@@ -375,7 +401,7 @@ impl Matcher {
         let (mut at, mut last_end) = (0, 0);
         let all = std::iter::from_fn(move || {
             let found = self.longest_from(text, at)?;
-            at = found.end();
+            at = found.place.end;
             Some(found)
         });
         all.filter_map(move |found| {
@@ -386,19 +412,21 @@ impl Matcher {
     }
 
     /// The longest of the leftmost tokens in a text from a place on, as they are spelled.
-    fn longest_from(&self, text: &str, mut at: usize) -> Option<Match> {
+    fn longest_from(&self, text: &str, mut at: usize) -> Option<Spelled> {
+        let find = |place: Range<usize>| self.automaton.find(Input::new(text).span(place));
         let Some(begin) = self.begin.as_ref().filter(|_| self.is_stepwise) else {
-            return self.automaton.find(Input::new(text).span(at..text.len()));
+            return find(at..text.len()).as_ref().map(Spelled::of);
         };
         loop {
             let start = begin.find_in(text.as_bytes(), at..text.len())?;
-            // Where one byte is a token, there is one at most places.
-            let length = match begin {
-                Begin::Pairs(_) => self.longest_at(&text.as_bytes()[start..]),
-                Begin::Bytes(_) => text.len() - start,
-            };
-            if length > 0 {
-                return self.automaton.find(Input::new(text).span(start..start + length));
+            let rest = &text.as_bytes()[start..];
+            if let Some(runs) = self.runs_at(rest) {
+                let (length, token) = runs.longest_at(rest);
+                if length > 0 {
+                    return Some(Spelled { place: start..start + length, token });
+                }
+            } else if let length @ 1.. = self.longest_at(rest) {
+                return find(start..start + length).as_ref().map(Spelled::of);
             }
             at = start + 1;
         }
@@ -415,15 +443,15 @@ impl Matcher {
         std::iter::from_fn(move || {
             loop {
                 let longest = self.longest_from(text, at)?;
-                let start = longest.start();
-                let shorter = |found: &Match| {
-                    let found = self.automaton.find(Input::new(text).span(start..found.end() - 1));
-                    found.filter(|found| found.start() == start)
+                let start = longest.place.start;
+                let shorter = |found: &Spelled| {
+                    let found = self.automaton.find(Input::new(text).span(start..found.place.end - 1));
+                    found.as_ref().map(Spelled::of).filter(|found| found.place.start == start)
                 };
                 let admitted = std::iter::successors(Some(longest), shorter)
-                    .find(|found| admits(&self.tokens[found.pattern().as_usize()], found.range()));
+                    .find(|found| admits(&self.tokens[found.token], found.place.clone()));
                 at = match &admitted {
-                    Some(found) => found.end(),
+                    Some(found) => found.place.end,
                     None => start + text[start..].chars().next().map_or(1, char::len_utf8),
                 };
                 if let Some(found) = admitted.and_then(|found| self.taken(text, &found, last_end)) {
@@ -435,10 +463,9 @@ impl Matcher {
     }
 
     /// The extent of a match by its token's flags, if the match before ends at `last_end`.
-    fn taken(&self, text: &str, found: &Match, last_end: usize) -> Option<Found> {
-        let number = found.pattern().as_usize();
-        let token = &self.tokens[number];
-        let (mut start, mut end) = (found.start(), found.end());
+    fn taken(&self, text: &str, found: &Spelled, last_end: usize) -> Option<Found> {
+        let token = &self.tokens[found.token];
+        let Range { mut start, mut end } = found.place;
         let inside_a_word = || {
             text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
         };
@@ -452,7 +479,7 @@ impl Matcher {
         if token.rstrip {
             end = text.len() - text[end..].trim_start().len();
         }
-        Some(Found { start, end, token: number })
+        Some(Found { start, end, token: found.token })
     }
 }
 
