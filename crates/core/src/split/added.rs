@@ -85,25 +85,62 @@ impl Begin {
         (bytes.len() <= MOST_FIRSTS).then(|| Self::Bytes(bytes.into_iter().collect()))
     }
 
-    /// The first place in a range of a text where a token may begin, which may end behind the range.
-    fn find_in(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+    /// The first place in a range of a text where a token may begin, which may end behind the range. `seen` is what was seen of the
+    /// same text by the call before.
+    #[inline]
+    fn find_in(&self, text: &[u8], range: Range<usize>, seen: &mut Seen) -> Option<usize> {
         match self {
             Self::Pairs(pairs) => {
                 let span = Span::from(range.start..text.len().min(range.end + 1));
                 pairs.find_in(text, span).map(|found| found.start()).filter(|&start| start < range.end)
             }
-            Self::Bytes(firsts) => {
-                let (blocks, rest) = text[range.clone()].as_chunks();
-                let in_blocks = blocks.iter().zip((range.start..).step_by(64)).find_map(|(block, at)| {
-                    let found = bits_of(block, firsts);
-                    (found != 0).then(|| at + found.trailing_zeros() as usize)
-                });
-                in_blocks.or_else(|| {
-                    let place = rest.iter().position(|byte| firsts.contains(byte))?;
-                    Some(range.end - rest.len() + place)
-                })
-            }
+            Self::Bytes(firsts) => seen.next(&text[..range.end], range.start, firsts),
         }
+    }
+}
+
+/// The places of a block of a text that have one of some bytes.
+#[derive(Default)]
+struct Seen {
+    /// Where the block ends; 0 before the first.
+    end: usize,
+    /// A bit for each of its bytes.
+    bits: u64,
+}
+
+impl Seen {
+    /// The bytes of a block.
+    const BLOCK: usize = u64::BITS as usize;
+
+    /// The first place of a text, at `from` or later, that has one of some bytes.
+    fn next(&mut self, text: &[u8], from: usize, wanted: &[u8]) -> Option<usize> {
+        let mut start = self.end.saturating_sub(Self::BLOCK);
+        if !(start..self.end).contains(&from) {
+            start = from;
+            self.see(text, start, wanted);
+        }
+        self.bits &= u64::MAX << (from - start);
+        while self.bits == 0 {
+            start = self.end;
+            if start >= text.len() {
+                return None;
+            }
+            self.see(text, start, wanted);
+        }
+        Some(start + self.bits.trailing_zeros() as usize)
+    }
+
+    /// Looks at the block that starts at a place.
+    fn see(&mut self, text: &[u8], start: usize, wanted: &[u8]) {
+        let rest = &text[start..];
+        self.end = start + Self::BLOCK;
+        self.bits = if let Some(block) = rest.first_chunk() {
+            bits_of(block, wanted)
+        } else {
+            let mut block = [0; Self::BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            bits_of(&block, wanted) & !(u64::MAX << rest.len())
+        };
     }
 }
 
@@ -366,7 +403,7 @@ impl Matcher {
 
     /// The first place in a range of a text where a token begins, even one hidden by another, and the length of the longest.
     pub(crate) fn next_at(&self, text: &[u8], range: Range<usize>) -> Option<(usize, usize)> {
-        let mut at = range.start;
+        let (mut at, mut seen) = (range.start, Seen::default());
         // Where one begins, others often follow.
         if at < range.end
             && let length @ 1.. = self.longest_at(&text[at..])
@@ -375,7 +412,7 @@ impl Matcher {
         }
         loop {
             let start = match &self.begin {
-                Some(begin) => begin.find_in(text, at..range.end)?,
+                Some(begin) => begin.find_in(text, at..range.end, &mut seen)?,
                 None => at + text.get(at..range.end)?.iter().position(|&byte| self.may_start(byte))?,
             };
             let length = self.longest_at(&text[start..]);
@@ -398,9 +435,9 @@ impl Matcher {
 
     /// The tokens in `text`, in order, none overlapping another.
     pub fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
-        let (mut at, mut last_end) = (0, 0);
+        let (mut at, mut last_end, mut seen) = (0, 0, Seen::default());
         let all = std::iter::from_fn(move || {
-            let found = self.longest_from(text, at)?;
+            let found = self.longest_from(text, at, &mut seen)?;
             at = found.place.end;
             Some(found)
         });
@@ -412,13 +449,14 @@ impl Matcher {
     }
 
     /// The longest of the leftmost tokens in a text from a place on, as they are spelled.
-    fn longest_from(&self, text: &str, mut at: usize) -> Option<Spelled> {
+    #[inline]
+    fn longest_from(&self, text: &str, mut at: usize, seen: &mut Seen) -> Option<Spelled> {
         let find = |place: Range<usize>| self.automaton.find(Input::new(text).span(place));
         let Some(begin) = self.begin.as_ref().filter(|_| self.is_stepwise) else {
             return find(at..text.len()).as_ref().map(Spelled::of);
         };
         loop {
-            let start = begin.find_in(text.as_bytes(), at..text.len())?;
+            let start = begin.find_in(text.as_bytes(), at..text.len(), seen)?;
             let rest = &text.as_bytes()[start..];
             if let Some(runs) = self.runs_at(rest) {
                 let (length, token) = runs.longest_at(rest);
@@ -439,10 +477,10 @@ impl Matcher {
         text: &'a str,
         admits: impl Fn(&AddedToken, Range<usize>) -> bool + 'a,
     ) -> impl Iterator<Item = Found> + 'a {
-        let (mut at, mut last_end) = (0, 0);
+        let (mut at, mut last_end, mut seen) = (0, 0, Seen::default());
         std::iter::from_fn(move || {
             loop {
-                let longest = self.longest_from(text, at)?;
+                let longest = self.longest_from(text, at, &mut seen)?;
                 let start = longest.place.start;
                 let shorter = |found: &Spelled| {
                     let found = self.automaton.find(Input::new(text).span(start..found.place.end - 1));
