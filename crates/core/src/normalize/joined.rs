@@ -1,7 +1,7 @@
 //! A text put together from short parts, which are copied in steps of one size: a call for each would take longer.
 
 use crate::error::Result;
-use crate::memory;
+use crate::memory::Room;
 
 /// So many bytes are copied at once; those that are too many are written over.
 const STEP: usize = 16;
@@ -34,6 +34,7 @@ impl Spelled {
 }
 
 /// The text so far: whole characters in the first `length` bytes.
+#[derive(Default)]
 pub(crate) struct Joined {
     bytes: Vec<u8>,
     length: usize,
@@ -45,7 +46,25 @@ impl Joined {
     /// # Errors
     /// `Memory`.
     pub(crate) fn in_room_of(bytes: usize) -> Result<Self> {
-        Ok(Self { bytes: memory::filled(0, bytes + STEP)?, length: 0 })
+        let mut joined = Self::default();
+        joined.begin(bytes)?;
+        Ok(joined)
+    }
+
+    /// Begins anew, with room for so many bytes.
+    ///
+    /// # Errors
+    /// `Memory`.
+    pub(crate) fn begin(&mut self, bytes: usize) -> Result<()> {
+        self.length = 0;
+        let size = bytes + STEP;
+        if self.bytes.len() < size {
+            // What is there is not copied.
+            self.bytes.clear();
+            self.bytes.room(size)?;
+            self.bytes.resize(size, 0);
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -79,14 +98,22 @@ impl Joined {
     }
 
     /// The text.
-    pub(crate) fn into_text(self) -> String {
-        let mut bytes = self.bytes;
-        bytes.truncate(self.length);
+    pub(crate) fn text(&self) -> &str {
         // SAFETY: the first `length` bytes are whole characters, one behind the other: both functions that add some have checked
         // that theirs are in the bytes, and write over what a step before wrote beyond them.
         #[allow(unsafe_code, reason = "to look at all of it once more takes as long as to put it together")]
         unsafe {
-            String::from_utf8_unchecked(bytes)
+            std::str::from_utf8_unchecked(&self.bytes[..self.length])
+        }
+    }
+
+    /// The same, alone.
+    pub(crate) fn into_text(mut self) -> String {
+        self.bytes.truncate(self.length);
+        // SAFETY: as for `text`.
+        #[allow(unsafe_code, reason = "as for `text`")]
+        unsafe {
+            String::from_utf8_unchecked(self.bytes)
         }
     }
 }

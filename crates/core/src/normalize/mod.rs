@@ -33,6 +33,7 @@ pub use self::aligned::{Aligned, Origin};
 pub use self::bert::Bert;
 pub(crate) use self::byte_level::spell;
 pub(crate) use self::formed::Tail;
+use self::joined::Joined;
 pub(crate) use self::parse::parsed;
 pub use self::precompiled::Precompiled;
 pub use self::replace::Replace;
@@ -107,10 +108,11 @@ impl Normalizer {
 
     fn apply_within<'t>(&self, text: &'t str, most: usize) -> Result<Cow<'t, str>> {
         // A character of four bytes in the place of one is well within.
+        let mut new = Joined::default();
         if let Self::Replace(replace) = self
-            && let Some(new) = replace.characters(text)?
+            && let Some(is_changed) = replace.characters(text, &mut new)?
         {
-            return Ok(new);
+            return Ok(if is_changed { Cow::Owned(new.into_text()) } else { Cow::Borrowed(text) });
         }
         let mut edit = Edit::new(text, None, most).asking();
         self.run(&mut edit)?;
@@ -375,6 +377,23 @@ pub fn try_apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Result<Co
             Cow::Borrowed(_) => Cow::Owned(text),
         }),
     })
+}
+
+/// The same, in memory that serves one text after the other, where they are short and have one character replaced.
+///
+/// # Errors
+/// As [`try_apply_all`].
+pub(crate) fn try_apply_in<'t>(
+    normalizers: &[Normalizer],
+    text: &'t str,
+    memory: &'t mut Joined,
+) -> Result<Cow<'t, str>> {
+    if let [Normalizer::Replace(replace)] = normalizers
+        && let Some(is_changed) = replace.characters(text, memory)?
+    {
+        return Ok(Cow::Borrowed(if is_changed { memory.text() } else { text }));
+    }
+    try_apply_all(normalizers, text)
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Replacing each match of a pattern by a text.
 
-use std::borrow::Cow;
-
 use super::blanks;
 use super::edges::{Beginning, of_characters};
 use super::joined::{Joined, Spelled};
@@ -77,20 +75,21 @@ impl Replace {
         self.character
     }
 
-    /// The text with one character in the place of another, as [`Replace::run`] makes it; None if it does something else.
+    /// The text with one character in the place of another, as [`Replace::run`] makes it, in `new`: whether it is another text, and
+    /// None if the step does something else.
     ///
     /// Spaces are near one another, so that looking for them in eight bytes at once is faster than one search for each.
     ///
     /// # Errors
     /// `Memory`.
-    pub(super) fn characters<'t>(&self, text: &'t str) -> Result<Option<Cow<'t, str>>> {
+    pub(super) fn characters(&self, text: &str, new: &mut Joined) -> Result<Option<bool>> {
         let Some((byte, put)) = self.character else { return Ok(None) };
         let bytes = text.as_bytes();
-        let Some(first) = memchr::memchr(byte, bytes) else { return Ok(Some(Cow::Borrowed(text))) };
+        let Some(first) = memchr::memchr(byte, bytes) else { return Ok(Some(false)) };
         let put = Spelled::new(put);
         // A short text has room for as many as it could have.
         let most = if text.len() < SHORT { text.len() } else { memchr::memchr_iter(byte, &bytes[first..]).count() };
-        let mut new = Joined::in_room_of(text.len() + most * put.width())?;
+        new.begin(text.len() + most * put.width())?;
         let mut kept = 0;
         for place in places_of(byte, bytes, first) {
             new.copy(&text[kept..], place - kept);
@@ -98,7 +97,7 @@ impl Replace {
             kept = place + 1;
         }
         new.copy(&text[kept..], text.len() - kept);
-        Ok(Some(Cow::Owned(new.into_text())))
+        Ok(Some(true))
     }
 
     /// The pass over the text: a replacement has the origin of the last byte of its match.
@@ -294,7 +293,8 @@ mod tests {
     #[test]
     fn characters_are_replaced_as_matches_are() {
         let letters = [" ", "  ", "a", "word", "\u{2581}", "é", "\0", "!", "       "];
-        let mut seed = 3_u64;
+        // One memory for all texts, as for the stretches of one.
+        let (mut seed, mut new) = (3_u64, Joined::default());
         for (from, to) in [(" ", "\u{2581}"), ("a", " "), ("\0", "é")] {
             let replace = Replace::new(&StatedPattern::String(from.into()), to.into()).unwrap();
             for round in 0..2_000 {
@@ -303,14 +303,17 @@ mod tests {
                     seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                     text.push_str(letters[(seed >> 33) as usize % letters.len()]);
                 }
-                assert_eq!(replace.characters(&text).unwrap().unwrap(), text.replace(from, to), "{text:?}");
+                let is_changed = replace.characters(&text, &mut new).unwrap().unwrap();
+                assert_eq!(is_changed, text.contains(from));
+                assert!(!is_changed || new.text() == text.replace(from, to), "{text:?}");
             }
         }
+        let mut new = Joined::default();
         for (from, to) in [("é", "e"), ("ab", "c"), (" ", "ab"), (" ", ""), ("", "a")] {
             assert!(
                 Replace::new(&StatedPattern::String(from.into()), to.into())
                     .unwrap()
-                    .characters(" ")
+                    .characters(" ", &mut new)
                     .unwrap()
                     .is_none()
             );

@@ -14,8 +14,8 @@ pub(crate) use self::policy::admit;
 pub use self::policy::{Policy, Treat};
 use crate::error::{Error, Kind, Result};
 use crate::memory::{self, Room};
-use crate::normalize::Aligned;
-use crate::normalize::{self, Normalizer};
+use crate::normalize::joined::Joined;
+use crate::normalize::{self, Aligned, Normalizer};
 use crate::pre_tokenize::{Metaspace, PreTokenized, PreTokenizer, needs_origins};
 use crate::split::added::{AddedToken, Found, Matcher};
 use crate::split::{Pattern, Pieces, Scan};
@@ -238,8 +238,9 @@ impl Segmenter {
     /// The same for a text that may come after another one.
     pub(crate) fn walk_at(&self, at_start: bool, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
         let matcher = self.original.matcher(policy);
+        let mut memory = Joined::default();
         walk_added(matcher, text, policy, visitor, |start, between, visitor| {
-            self.walk_between(between, at_start && start == 0, &self.steps.normalizers, policy, visitor)
+            self.walk_between(between, at_start && start == 0, &self.steps.normalizers, policy, visitor, &mut memory)
         })
         .map_err(|error| error.placed(text))
     }
@@ -249,9 +250,10 @@ impl Segmenter {
     /// # Errors
     /// As [`Segmenter::walk`].
     pub(crate) fn walk_on(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
+        let mut memory = Joined::default();
         walk_added(self.original.matcher(policy), text, policy, visitor, |start, between, visitor| {
             let normalizers = if start == 0 { &self.going_on } else { &self.steps.normalizers };
-            self.walk_between(between, false, normalizers, policy, visitor)
+            self.walk_between(between, false, normalizers, policy, visitor, &mut memory)
         })
         .map_err(|error| error.placed(text))
     }
@@ -285,7 +287,7 @@ impl Segmenter {
     /// As [`Segmenter::walk`].
     pub fn walk_stretch(&self, stretch: &str, visitor: &mut impl Visit) -> Result<()> {
         let policy = Policy { special: Treat::Match, added: Treat::Match };
-        self.walk_between(stretch, true, &self.steps.normalizers, policy, visitor)
+        self.walk_between(stretch, true, &self.steps.normalizers, policy, visitor, &mut Joined::default())
     }
 
     /// A text in parts that several workers can encode, each of about `size` bytes or less, and each cut where a scan
@@ -551,11 +553,12 @@ impl Segmenter {
         normalizers: &[Normalizer],
         policy: Policy,
         visitor: &mut impl Visit,
+        memory: &mut Joined,
     ) -> Result<()> {
         if self.traces {
             return self.walk_traced(original, at_start, normalizers, policy, visitor);
         }
-        let text = normalize::try_apply_all(normalizers, original)?;
+        let text = normalize::try_apply_in(normalizers, original, memory)?;
         let matcher = self.normalized.matcher(policy);
         let walked = walk_added(matcher, &text, policy, visitor, |start, plain, visitor| {
             self.walk_plain(plain, at_start && start == 0, visitor)
@@ -659,7 +662,7 @@ fn walk_added<V: Visit>(
     text: &str,
     policy: Policy,
     visitor: &mut V,
-    between: impl Fn(usize, &str, &mut V) -> Result<()>,
+    mut between: impl FnMut(usize, &str, &mut V) -> Result<()>,
 ) -> Result<()> {
     each_part(matcher, text, policy, |token, range| {
         let start = range.start;
