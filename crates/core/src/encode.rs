@@ -399,7 +399,7 @@ impl Borrowed<'_> {
         let (Some((pattern, inner)), Some(workspace)) = (patterns.split_first(), &mut self.workspace) else {
             return Ok(None);
         };
-        if u32::try_from(text.len()).is_err() || self.model.instead(text.as_bytes()).is_some() {
+        if u32::try_from(text.len()).is_err() || self.model.words_alone().is_some() {
             return Ok(None);
         }
         let mut scan = Scan::new(pattern, inner, text, 0..text.len());

@@ -333,25 +333,35 @@ impl<'a> Edit<'a> {
 
     /// Keeps the old text up to `to`, with a character in the place of each byte that is `byte`, of ASCII.
     pub(crate) fn put_each(&mut self, put: char, byte: u8, to: usize) {
-        let mut places = places_of(byte, &self.old.as_bytes()[..to], self.at).peekable();
-        if places.peek().is_none() {
+        let bytes = &self.old.as_bytes()[..to];
+        let count = memchr::memchr_iter(byte, &bytes[self.at..]).count();
+        if count == 0 {
             return self.keep(to);
         }
         self.flush();
         let mut kept = self.at;
         (self.at, self.from) = (to, to);
-        for (end, put) in places.map(|place| (place, Some(put))).chain([(to, None)]) {
-            let length = put.map_or(0, char::len_utf8);
-            if !self.may_write(end - kept + length) {
+        let width = put.len_utf8();
+        if !self.may_write(to - kept + count * width) {
+            return;
+        }
+        for end in places_of(byte, bytes, kept) {
+            if !self.may_write(0) {
                 return;
             }
             self.text.push_str(&self.old[kept..end]);
-            self.text.extend(put);
+            self.text.push(put);
             if let Some(origins) = self.origins {
                 self.traced.extend_from_slice(&origins[kept..end]);
-                self.traced.extend(put.and(origins.get(end)).into_iter().flat_map(|&origin| repeat_n(origin, length)));
+                for _ in 0..width {
+                    self.traced.push(origins[end]);
+                }
             }
             kept = end + 1;
+        }
+        self.text.push_str(&self.old[kept..to]);
+        if let Some(origins) = self.origins {
+            self.traced.extend_from_slice(&origins[kept..to]);
         }
     }
 

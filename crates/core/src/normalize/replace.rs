@@ -112,6 +112,10 @@ impl Replace {
             edit.keep(edit.old().len());
             return Ok(());
         }
+        if let Some((byte, put)) = self.character {
+            edit.put_each(put, byte, edit.old().len());
+            return edit.check_length();
+        }
         self.matches.each(edit.old(), |start, end| {
             if edit.fits() {
                 edit.keep(start);
