@@ -934,6 +934,88 @@ mod tests {
         }
     }
 
+    /// A BPE of characters that runs on bytes but for pieces with "aaa", whose merge is listed before that of its part.
+    fn hazardous() -> Compiled {
+        let mut tokens: Vec<String> = (0..256).map(|byte| format!("<0x{byte:02X}>")).collect();
+        tokens.extend(["<unk>", "a", "b", " ", "\u{e9}", "aa", "aaa", "aaaa", "ab", " a", " ab"].map(str::to_owned));
+        let tokens: Vec<&[u8]> = tokens.iter().map(String::as_bytes).collect();
+        let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+        let id = |token: &str| tokens.iter().position(|&other| other == token.as_bytes()).unwrap() as u32;
+        let merges = [("aa", "a"), ("a", "a"), ("aa", "aa"), ("a", "b"), (" ", "a"), (" a", "b")];
+        let pairs: Vec<(u32, u32)> = merges.iter().map(|(left, right)| (id(left), id(right))).collect();
+        let options = r#"{"type":"BPE","unk_token":"<unk>","byte_fallback":true}"#;
+        let words = WordModel::new(options, &tokens, &ids, Some(&pairs), None).unwrap();
+        let on_bytes = words.on_bytes().unwrap();
+        Compiled::of_words(words, on_bytes).unwrap()
+    }
+
+    #[test]
+    fn pieces_with_hazards_have_the_ids_of_characters() {
+        let pattern = Pattern::new(names::GPT2).unwrap();
+        let words = [
+            " aaa",
+            "aaa",
+            " aaaab",
+            "aaaaa",
+            " a",
+            "ab",
+            " \u{e9}aaa",
+            "\u{4e16}aaa",
+            " ba",
+            "aabaaabaaaab",
+            "b",
+            " ",
+        ];
+        let (mut seed, mut others) = (9_u64, 0);
+        for length in [1, 2, 17, 40, 1000] {
+            let model = hazardous();
+            assert!(model.has_hazards() && model.vocab.is_proper());
+            let characters = model.words().unwrap();
+            for _ in 0..3 {
+                let word = |_| {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    words[(seed >> 33) as usize % words.len()]
+                };
+                let text: String = (0..length).map(word).collect();
+                let (mut expected, mut scratch) = (Vec::new(), model::Scratch::default());
+                let (mut ends, mut pieces) = (Vec::new(), Vec::new());
+                for piece in pattern.pieces(&text).map(Result::unwrap) {
+                    let start = ends.last().map_or(0, |&(end, _): &(usize, u64)| end);
+                    let before = expected.len();
+                    characters.encode(piece, &mut scratch, &mut expected).unwrap();
+                    ends.push((start + piece.len(), (expected.len() - before) as u64));
+                    pieces.push(start..start + piece.len());
+                    let mut merged = Vec::new();
+                    merge::encode(&model.vocab, piece.as_bytes(), &mut Scratch::default(), &mut merged).unwrap();
+                    others += usize::from(merged.iter().ne(expected[before..].iter().map(|token| &token.id)));
+                }
+                let expected: Vec<u32> = expected.iter().map(|token| token.id).collect();
+                // The second time all pieces are known.
+                for _ in 0..2 {
+                    let (mut ids, mut together, mut one_by_one) = (Vec::new(), Vec::new(), Vec::new());
+                    model.encoder(&mut ids).pieces(&text, &pattern, &[], 0..text.len()).unwrap();
+                    model.encoder(&mut together).pre_tokenized(&text, &pieces).unwrap();
+                    for piece in &pieces {
+                        model.encoder(&mut one_by_one).piece(&text[piece.clone()]).unwrap();
+                    }
+                    assert_eq!((&ids, &together, &one_by_one), (&expected, &expected, &expected), "{text:?}");
+                    let (mut none, mut counts) = (Count::default(), Vec::new());
+                    let mut encoder = model.encoder(&mut none);
+                    encoder.count_pieces(&text, &pattern, &[], |end, count| counts.push((end, count))).unwrap();
+                    assert_eq!(counts, ends);
+                    let mut tokens = Vec::new();
+                    let mut take = |token: Token, _| {
+                        tokens.push(token.id);
+                        Ok(())
+                    };
+                    let found = model.borrow().all_tokens(&text, std::slice::from_ref(&pattern), &mut take).unwrap();
+                    assert_eq!((found, tokens), (Some(pieces.len() as u32), expected.clone()));
+                }
+            }
+        }
+        assert!(others > 100, "{others}");
+    }
+
     #[test]
     fn pieces_stay_found_while_generations_change() {
         let (model, pattern) = (model(), Pattern::new(names::GPT2).unwrap());
