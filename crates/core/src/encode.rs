@@ -2,7 +2,7 @@
 //! merging.
 //!
 //! Long because the ways of a piece, by table, by cache, by merging, by a model of characters, share their buffers and are
-//! compiled into one loop.
+//! compiled into one loop; a sixth of it is tests.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -192,11 +192,11 @@ impl Compiled {
         self.words.as_ref().filter(|_| self.vocab.is_empty())
     }
 
-    /// The encoder of a text in place of the vocabulary, if some of its pieces need another one.
+    /// The encoder of a piece in place of the vocabulary, if it needs another one.
     #[inline]
-    fn instead(&self, text: &[u8]) -> Option<&WordModel> {
+    fn instead(&self, piece: &[u8]) -> Option<&WordModel> {
         let words = self.words.as_ref()?;
-        let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.are_in(text));
+        let is_left = self.vocab.is_empty() || self.hazards.as_ref().is_some_and(|hazards| hazards.are_in(piece));
         is_left.then_some(words)
     }
 

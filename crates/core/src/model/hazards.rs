@@ -25,7 +25,7 @@ impl Hazards {
         if texts.iter().map(|text| text.len()).sum::<usize>() > MOST {
             return None;
         }
-        // Every text is looked through, and there are few: a table is three times as fast as links.
+        // Every new piece is looked through, and there are few: a table is three times as fast as links.
         let automaton = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).prefilter(false).build(texts).ok()?;
         let sign = |text: &&str| text.as_bytes()[if text.starts_with(MARK) { MARK.len() - 1 } else { 0 }..].to_vec();
         Some(Self { automaton, signs: Searcher::new(texts.iter().map(sign)).map(Box::new) })

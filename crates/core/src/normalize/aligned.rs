@@ -353,9 +353,7 @@ impl<'a> Edit<'a> {
             self.text.push(put);
             if let Some(origins) = self.origins {
                 self.traced.extend_from_slice(&origins[kept..end]);
-                for _ in 0..width {
-                    self.traced.push(origins[end]);
-                }
+                self.traced.extend(repeat_n(origins[end], width));
             }
             kept = end + 1;
         }

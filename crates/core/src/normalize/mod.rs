@@ -379,19 +379,19 @@ pub fn try_apply_all<'t>(normalizers: &[Normalizer], text: &'t str) -> Result<Co
     })
 }
 
-/// The same, in memory that serves one text after the other, where they are short and have one character replaced.
+/// The same, in room that serves one text after the other, if all that is done is to put one character in the place of another.
 ///
 /// # Errors
 /// As [`try_apply_all`].
 pub(crate) fn try_apply_in<'t>(
     normalizers: &[Normalizer],
     text: &'t str,
-    memory: &'t mut Joined,
+    room: &'t mut Joined,
 ) -> Result<Cow<'t, str>> {
     if let [Normalizer::Replace(replace)] = normalizers
-        && let Some(is_changed) = replace.characters(text, memory)?
+        && let Some(is_changed) = replace.characters(text, room)?
     {
-        return Ok(Cow::Borrowed(if is_changed { memory.text() } else { text }));
+        return Ok(Cow::Borrowed(if is_changed { room.text() } else { text }));
     }
     try_apply_all(normalizers, text)
 }

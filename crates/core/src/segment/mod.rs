@@ -238,9 +238,9 @@ impl Segmenter {
     /// The same for a text that may come after another one.
     pub(crate) fn walk_at(&self, at_start: bool, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
         let matcher = self.original.matcher(policy);
-        let mut memory = Joined::default();
+        let mut room = Joined::default();
         walk_added(matcher, text, policy, visitor, |start, between, visitor| {
-            self.walk_between(between, at_start && start == 0, &self.steps.normalizers, policy, visitor, &mut memory)
+            self.walk_between(between, at_start && start == 0, &self.steps.normalizers, policy, visitor, &mut room)
         })
         .map_err(|error| error.placed(text))
     }
@@ -250,10 +250,10 @@ impl Segmenter {
     /// # Errors
     /// As [`Segmenter::walk`].
     pub(crate) fn walk_on(&self, text: &str, policy: Policy, visitor: &mut impl Visit) -> Result<()> {
-        let mut memory = Joined::default();
+        let mut room = Joined::default();
         walk_added(self.original.matcher(policy), text, policy, visitor, |start, between, visitor| {
             let normalizers = if start == 0 { &self.going_on } else { &self.steps.normalizers };
-            self.walk_between(between, false, normalizers, policy, visitor, &mut memory)
+            self.walk_between(between, false, normalizers, policy, visitor, &mut room)
         })
         .map_err(|error| error.placed(text))
     }
@@ -553,12 +553,12 @@ impl Segmenter {
         normalizers: &[Normalizer],
         policy: Policy,
         visitor: &mut impl Visit,
-        memory: &mut Joined,
+        room: &mut Joined,
     ) -> Result<()> {
         if self.traces {
             return self.walk_traced(original, at_start, normalizers, policy, visitor);
         }
-        let text = normalize::try_apply_in(normalizers, original, memory)?;
+        let text = normalize::try_apply_in(normalizers, original, room)?;
         let matcher = self.normalized.matcher(policy);
         let walked = walk_added(matcher, &text, policy, visitor, |start, plain, visitor| {
             self.walk_plain(plain, at_start && start == 0, visitor)

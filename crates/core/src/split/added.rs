@@ -1,5 +1,5 @@
-//! Added tokens: matched before everything else, leftmost-longest, by one automaton, behind a search for what they begin with
-//! where that is faster.
+//! Added tokens: matched before everything else, leftmost-longest, by one automaton; where that is faster, behind a search for what
+//! they begin with, and runs of one byte by their length.
 //!
 //! Long because places, runs and neighbours of tokens are all looked up by how they are spelled, and a fifth of it is tests.
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use aho_corasick::packed::Searcher;
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind, Span};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind, Span};
 
 use rustc_hash::FxHashSet;
 
@@ -88,7 +88,7 @@ impl Begin {
     /// The first place in a range of a text where a token may begin, which may end behind the range. `seen` is what was seen of the
     /// same text by the call before.
     #[inline]
-    fn find_in(&self, text: &[u8], range: Range<usize>, seen: &mut Seen) -> Option<usize> {
+    fn find_in(&self, text: &[u8], range: Range<usize>, seen: &mut SeenBlock) -> Option<usize> {
         match self {
             Self::Pairs(pairs) => {
                 let span = Span::from(range.start..text.len().min(range.end + 1));
@@ -101,14 +101,14 @@ impl Begin {
 
 /// The places of a block of a text that have one of some bytes.
 #[derive(Default)]
-struct Seen {
+struct SeenBlock {
     /// Where the block ends; 0 before the first.
     end: usize,
     /// A bit for each of its bytes.
     bits: u64,
 }
 
-impl Seen {
+impl SeenBlock {
     /// The bytes of a block.
     const BLOCK: usize = u64::BITS as usize;
 
@@ -201,20 +201,6 @@ impl Runs {
         let run = text.iter().take(self.longest.len() - 1).take_while(|&&byte| byte == self.byte).count();
         let (length, number) = self.longest[run];
         (length.into(), number as usize)
-    }
-}
-
-/// A token found as it is spelled.
-#[derive(Clone)]
-struct Spelled {
-    place: Range<usize>,
-    /// Which of the matcher's tokens it is.
-    token: usize,
-}
-
-impl Spelled {
-    fn of(found: &Match) -> Self {
-        Self { place: found.range(), token: found.pattern().as_usize() }
     }
 }
 
@@ -338,9 +324,12 @@ impl Matcher {
     /// The length of the longest token that begins a text, in bytes; 0 if there is none.
     #[inline]
     pub(crate) fn longest_at(&self, text: &[u8]) -> usize {
-        if let Some(runs) = self.runs_at(text) {
-            return runs.longest_at(text).0;
-        }
+        self.runs_at(text).map_or_else(|| self.longest_of_others(text), |runs| runs.longest_at(text).0)
+    }
+
+    /// The same, where no runs are it.
+    #[inline]
+    fn longest_of_others(&self, text: &[u8]) -> usize {
         match text {
             [first, second, ..] if self.starts[usize::from(*first)] => {
                 let pair = usize::from(u16::from_le_bytes([*first, *second]));
@@ -403,7 +392,7 @@ impl Matcher {
 
     /// The first place in a range of a text where a token begins, even one hidden by another, and the length of the longest.
     pub(crate) fn next_at(&self, text: &[u8], range: Range<usize>) -> Option<(usize, usize)> {
-        let (mut at, mut seen) = (range.start, Seen::default());
+        let (mut at, mut seen) = (range.start, SeenBlock::default());
         // Where one begins, others often follow.
         if at < range.end
             && let length @ 1.. = self.longest_at(&text[at..])
@@ -435,14 +424,14 @@ impl Matcher {
 
     /// The tokens in `text`, in order, none overlapping another.
     pub fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
-        let (mut at, mut last_end, mut seen) = (0, 0, Seen::default());
+        let (mut at, mut last_end, mut seen) = (0, 0, SeenBlock::default());
         let all = std::iter::from_fn(move || {
             let found = self.longest_from(text, at, &mut seen)?;
-            at = found.place.end;
+            at = found.end;
             Some(found)
         });
         all.filter_map(move |found| {
-            let found = self.taken(text, &found, last_end)?;
+            let found = self.taken(text, found, last_end)?;
             last_end = found.end;
             Some(found)
         })
@@ -450,10 +439,9 @@ impl Matcher {
 
     /// The longest of the leftmost tokens in a text from a place on, as they are spelled.
     #[inline]
-    fn longest_from(&self, text: &str, mut at: usize, seen: &mut Seen) -> Option<Spelled> {
-        let find = |place: Range<usize>| self.automaton.find(Input::new(text).span(place));
+    fn longest_from(&self, text: &str, mut at: usize, seen: &mut SeenBlock) -> Option<Found> {
         let Some(begin) = self.begin.as_ref().filter(|_| self.is_stepwise) else {
-            return find(at..text.len()).as_ref().map(Spelled::of);
+            return self.find_in(text, at..text.len());
         };
         loop {
             let start = begin.find_in(text.as_bytes(), at..text.len(), seen)?;
@@ -461,13 +449,19 @@ impl Matcher {
             if let Some(runs) = self.runs_at(rest) {
                 let (length, token) = runs.longest_at(rest);
                 if length > 0 {
-                    return Some(Spelled { place: start..start + length, token });
+                    return Some(Found { start, end: start + length, token });
                 }
-            } else if let length @ 1.. = self.longest_at(rest) {
-                return find(start..start + length).as_ref().map(Spelled::of);
+            } else if let length @ 1.. = self.longest_of_others(rest) {
+                return self.find_in(text, start..start + length);
             }
             at = start + 1;
         }
+    }
+
+    /// The same by the automaton, of tokens in a range.
+    fn find_in(&self, text: &str, range: Range<usize>) -> Option<Found> {
+        let found = self.automaton.find(Input::new(text).span(range))?;
+        Some(Found { start: found.start(), end: found.end(), token: found.pattern().as_usize() })
     }
 
     /// As [`Matcher::find`], with only those tokens at those places that `admits` accepts. Time: linear, but
@@ -477,22 +471,20 @@ impl Matcher {
         text: &'a str,
         admits: impl Fn(&AddedToken, Range<usize>) -> bool + 'a,
     ) -> impl Iterator<Item = Found> + 'a {
-        let (mut at, mut last_end, mut seen) = (0, 0, Seen::default());
+        let (mut at, mut last_end, mut seen) = (0, 0, SeenBlock::default());
         std::iter::from_fn(move || {
             loop {
                 let longest = self.longest_from(text, at, &mut seen)?;
-                let start = longest.place.start;
-                let shorter = |found: &Spelled| {
-                    let found = self.automaton.find(Input::new(text).span(start..found.place.end - 1));
-                    found.as_ref().map(Spelled::of).filter(|found| found.place.start == start)
-                };
+                let start = longest.start;
+                let shorter =
+                    |found: &Found| self.find_in(text, start..found.end - 1).filter(|found| found.start == start);
                 let admitted = std::iter::successors(Some(longest), shorter)
-                    .find(|found| admits(&self.tokens[found.token], found.place.clone()));
+                    .find(|found| admits(&self.tokens[found.token], start..found.end));
                 at = match &admitted {
-                    Some(found) => found.place.end,
+                    Some(found) => found.end,
                     None => start + text[start..].chars().next().map_or(1, char::len_utf8),
                 };
-                if let Some(found) = admitted.and_then(|found| self.taken(text, &found, last_end)) {
+                if let Some(found) = admitted.and_then(|found| self.taken(text, found, last_end)) {
                     last_end = found.end;
                     return Some(found);
                 }
@@ -501,9 +493,9 @@ impl Matcher {
     }
 
     /// The extent of a match by its token's flags, if the match before ends at `last_end`.
-    fn taken(&self, text: &str, found: &Spelled, last_end: usize) -> Option<Found> {
+    fn taken(&self, text: &str, found: Found, last_end: usize) -> Option<Found> {
         let token = &self.tokens[found.token];
-        let Range { mut start, mut end } = found.place;
+        let Found { mut start, mut end, .. } = found;
         let inside_a_word = || {
             text[..start].chars().next_back().is_some_and(is_word) || text[end..].chars().next().is_some_and(is_word)
         };
