@@ -5,15 +5,14 @@
 //! that starts there, plus the count from its end on.
 //!
 //! Two things keep that linear on long pieces. A scan that reaches the state of an earlier scan at the same place ends where
-//! that one ended. And the first token of a piece is the one that fits the first token of the rest: `merge::table`,
-//! mirrored.
+//! that one ended. And the first token of a piece is the one that fits the first token of the rest: `merge::suffixes`.
 
 use crate::count::tail::Stages;
 use crate::error::Result;
 use crate::memory::{self, Room};
-use crate::merge::{self, FitBuffers, Scratch};
+use crate::merge::{self, FirstBuffers, Scratch};
 use crate::segment::{Policy, admit};
-use crate::vocab::{Candidates, NONE, Vocab};
+use crate::vocab::{NONE, Vocab};
 
 /// The count of a text that cannot be encoded.
 pub(super) const FAULT: u64 = u64::MAX;
@@ -53,8 +52,7 @@ pub(super) struct Row {
 /// Buffers.
 #[derive(Default)]
 pub(super) struct Buffers {
-    beginnings: Candidates,
-    fitting: FitBuffers,
+    first: FirstBuffers,
     scratch: Box<Scratch>,
     ids: Vec<u32>,
     passed: Vec<usize>,
@@ -184,33 +182,15 @@ impl Head {
     /// The first token of a part of a piece that ends at `piece`, and how many there are; None if a byte has no token. All
     /// behind the first byte is known.
     fn first_token(&self, vocab: &Vocab, bytes: &[u8], piece: usize, buffers: &mut Buffers) -> Option<(u32, u32)> {
-        let (tokens, rules) = (vocab.tokens(), vocab.rules());
-        tokens.look(bytes, &mut buffers.beginnings);
-        let mut below = usize::MAX;
-        while let Some(length) = buffers.beginnings.longest_below(below) {
-            below = length;
-            let Some(index) = tokens.beginning(bytes, length, &buffers.beginnings) else { continue };
-            let symbol = rules.symbol(index as usize);
-            if symbol == NONE {
-                continue;
-            }
-            if length == bytes.len() {
-                if merge::fit(vocab, NONE, symbol, &mut buffers.fitting) {
-                    return Some((symbol, 1));
-                }
-                continue;
-            }
-            match self.row(piece + bytes.len() - length) {
-                Some(row) if row.piece == piece && row.first != NONE => {
-                    if merge::fit(vocab, symbol, row.first, &mut buffers.fitting) {
-                        return Some((symbol, row.within + 1));
-                    }
-                }
-                // From there on the text is split otherwise.
-                _ => break,
-            }
-        }
-        merged(vocab, bytes, buffers)
+        let rest = |length: usize| match length {
+            0 => Some((NONE, 0)),
+            // Elsewhere the text from there on is split otherwise.
+            _ => self
+                .row(piece + length)
+                .filter(|row| row.piece == piece && row.first != NONE)
+                .map(|row| (row.first, row.within)),
+        };
+        merge::first_token(vocab, bytes, rest, &mut buffers.first).or_else(|| merged(vocab, bytes, buffers))
     }
 }
 

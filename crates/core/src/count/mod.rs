@@ -7,6 +7,8 @@
 mod appender;
 mod counter;
 mod fit;
+mod front_run;
+mod front_text;
 mod head;
 mod index;
 mod marks;
@@ -16,6 +18,7 @@ mod rows;
 mod ruler;
 mod run;
 mod stretch;
+mod suffixes;
 mod tail;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -1,16 +1,16 @@
 //! A text that grows at its front and can be counted at any time; `count::head` has the counts of its places.
 
 use crate::count::counter::{As, Counter};
+use crate::count::front_run::FrontRun;
+use crate::count::front_text::FrontText;
 use crate::count::head::{Buffers, FAULT, Head};
 use crate::count::marks::{Marks, Stamp};
 use crate::count::tail::Stages;
 use crate::error::Result;
 use crate::interrupt;
-use crate::memory::Room;
 use crate::merge;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::segment::Policy;
-use crate::utf8::boundary;
 
 /// More bytes of text than this are counted from their first cut on, and a cut is searched for after as many.
 const AT_ONCE: usize = 256;
@@ -18,11 +18,8 @@ const AT_ONCE: usize = 256;
 /// A part of the text without cuts that is longer is kept when it is certain: to work it out again would take too long.
 const KEPT: usize = 1024;
 
-/// Filler for the room in front of the text.
-const SPACES: &str = match str::from_utf8(&[b' '; 1024]) {
-    Ok(spaces) => spaces,
-    Err(_) => " ",
-};
+/// Text of no more bytes up to the first cut is counted by itself.
+const ALONE: usize = if cfg!(test) { 8 } else { 256 };
 
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
@@ -52,12 +49,14 @@ const SPACES: &str = match str::from_utf8(&[b' '; 1024]) {
 /// # Ok::<(), bytepair_core::Error>(())
 /// ```
 pub struct Prepender {
-    /// The text is stored at the end, from `start` on; before it there are spaces.
-    text: String,
-    start: usize,
+    text: FrontText,
     /// The state of the front; before it in the list, parts further right that are worth keeping for a rollback. Places
     /// are counted from the end of the text.
     heads: Vec<Head>,
+    /// Up to there the text has no cut in front of the last head. A place from which on it was not asked for.
+    looked: usize,
+    /// The text up to the first cut, if it is long and one piece.
+    run: Option<FrontRun>,
     buffers: Buffers,
     marks: Marks,
 }
@@ -69,6 +68,7 @@ pub struct FrontMark {
     end: usize,
     after: u64,
     stretch: usize,
+    looked: usize,
 }
 
 impl Default for Prepender {
@@ -82,7 +82,14 @@ impl Prepender {
     #[must_use]
     pub fn new() -> Self {
         let heads = vec![Head::default()];
-        Self { text: String::new(), start: 0, heads, buffers: Buffers::default(), marks: Marks::new() }
+        Self {
+            text: FrontText::default(),
+            heads,
+            looked: 0,
+            run: None,
+            buffers: Buffers::default(),
+            marks: Marks::new(),
+        }
     }
 
     /// Prepends text.
@@ -90,25 +97,13 @@ impl Prepender {
     /// # Errors
     /// `Memory`; the text is then as before.
     pub fn prepend(&mut self, text: &str) -> Result<()> {
-        if self.start < text.len() {
-            let room = text.len() + self.text().len();
-            let mut grown = String::new();
-            grown.room(room + self.text().len())?;
-            grown.extend(std::iter::repeat_n(' ', room));
-            grown.push_str(self.text());
-            self.text = grown;
-            self.start = room;
-        }
-        let start = self.start - text.len();
-        self.text.replace_range(start..self.start, text);
-        self.start = start;
-        Ok(())
+        self.text.prepend(text)
     }
 
     /// The text so far.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text[self.start..]
+        self.text.text()
     }
 
     /// The number of ids of the text so far.
@@ -117,7 +112,7 @@ impl Prepender {
     /// As [`Tokenizer::encode`] of the text, each time until it is rolled back.
     pub fn count(&mut self, tokenizer: &Tokenizer, policy: Policy) -> Result<u64> {
         let counter = Counter::new(tokenizer, policy);
-        let length = self.text().len();
+        let length = self.text.len();
         self.count_at_once(&counter)?;
         // A model that is spelled in characters may take some pieces otherwise than its vocabulary of bytes does.
         let front = self.heads.last().map_or(0, Head::front);
@@ -126,13 +121,16 @@ impl Prepender {
             // Text that cannot be encoded is encoded whole, for the place of the error.
             let head = self.heads.last().filter(|head| head.after != FAULT);
             let (end, after) = head.map_or((0, 0), |head| (head.end, head.after));
+            if let Some(run) = self.count_run(&counter, end)? {
+                return Ok(run + after);
+            }
             let head = counter.count(self.text(), 0..length - end, As::Text);
             return head.map(|head| head + after).map_err(|error| counter.as_of_whole(error, self.text()));
         };
         let mut looked = self.heads.last().map_or(0, |head| head.rows.len());
         while let Some(head) = self.heads.last_mut().filter(|head| head.front() < length) {
             interrupt::check()?;
-            let text = &self.text[self.start..];
+            let text = self.text.text();
             let next = text[..length - head.front()].chars().next_back().map_or(1, char::len_utf8);
             head.prepend(stages, policy, text, length - head.front() - next, &mut self.buffers)?;
             if head.rows.len() >= looked + AT_ONCE {
@@ -149,11 +147,15 @@ impl Prepender {
 
     /// Counts text that came at once from its first cut on.
     fn count_at_once(&mut self, counter: &Counter) -> Result<()> {
-        let (text, Some(head)) = (&self.text[self.start..], self.heads.last()) else { return Ok(()) };
-        let front = text.len() - head.front();
-        let Some(cut) = (front > AT_ONCE).then(|| first_cut(&counter.cuts, text, 0, front)).flatten() else {
+        let (text, Some(head)) = (self.text.text(), self.heads.last()) else { return Ok(()) };
+        if text.len() - head.front() <= AT_ONCE {
             return Ok(());
-        };
+        }
+        let new = text.len() - head.front().max(self.looked);
+        let start = settled(&counter.cuts, text, 0).min(new);
+        let cut = counter.cuts.first(text, start..new);
+        self.looked = text.len() - start;
+        let Some(cut) = cut else { return Ok(()) };
         let tokens = match counter.count(text, cut..text.len() - head.end, As::GoingOn) {
             Err(error) if error.kind.ends_the_call() => return Err(error),
             tokens => tokens.unwrap_or(FAULT),
@@ -166,12 +168,29 @@ impl Prepender {
         Ok(())
     }
 
+    /// The ids of the text up to its first cut, which is at `end`, if that is long and one piece.
+    fn count_run(&mut self, counter: &Counter, end: usize) -> Result<Option<u64>> {
+        if self.text.len() - end <= ALONE {
+            return Ok(None);
+        }
+        if self.run.as_ref().is_none_or(|run| run.end() != end) {
+            self.run = FrontRun::new(counter, end);
+        }
+        let Some(run) = &mut self.run else { return Ok(None) };
+        match run.count(counter, self.text.text()) {
+            // Text that cannot be encoded is encoded whole, for the place of the error.
+            Err(error) if !error.kind.ends_the_call() => Ok(None),
+            count => count,
+        }
+    }
+
     /// Begins a new part at a cut among the last rows, if there is one.
     fn drop_rows(&mut self, cuts: &Cuts) {
-        let (text, Some(head)) = (&self.text[self.start..], self.heads.last_mut()) else { return };
+        let (text, Some(head)) = (self.text.text(), self.heads.last_mut()) else { return };
         let front = text.len() - head.front();
         let near = (front + 2 * AT_ONCE..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
-        let cut = first_cut(cuts, text, front, near.min(text.len() - head.end));
+        let near = near.min(text.len() - head.end);
+        let cut = cuts.first(text, settled(cuts, text, front).min(near)..near);
         let Some(end) = cut.map(|cut| text.len() - cut).filter(|&end| end > head.end) else { return };
         // A piece that goes across would be counted otherwise than its rows say.
         if head.goes_across(end) {
@@ -191,7 +210,7 @@ impl Prepender {
         // Text counted before the mark is not counted again after it. Errors are reported by the next count.
         let _ = self.count(tokenizer, policy);
         let Head { end, after, stretch, .. } = *self.heads.last().unwrap_or(&Head::default());
-        FrontMark { stamp: self.marks.stamp(self.text().len()), end, after, stretch }
+        FrontMark { stamp: self.marks.stamp(self.text.len()), end, after, stretch, looked: self.looked }
     }
 
     /// Takes back all that was prepended since a mark was made; false, and nothing is done, if the mark is of another text, or
@@ -201,12 +220,10 @@ impl Prepender {
         if !self.marks.go_back(mark.stamp) {
             return false;
         }
-        let start = self.text.len() - mark.stamp.length;
-        // A part at a time, which takes no memory.
-        while self.start < start {
-            let end = boundary(&self.text, start.min(self.start + SPACES.len()));
-            self.text.replace_range(self.start..end, &SPACES[..end - self.start]);
-            self.start = end;
+        self.text.truncate(mark.stamp.length);
+        self.looked = mark.looked;
+        if let Some(run) = &mut self.run {
+            run.truncate(mark.stamp.length);
         }
         self.heads.truncate(self.heads.partition_point(|head| head.end <= mark.end));
         match self.heads.last_mut().filter(|head| head.end == mark.end) {
@@ -243,8 +260,7 @@ impl Prepender {
     }
 }
 
-/// The first cut of a text after `start` and up to `end` that no added token can cross after more is prepended.
-fn first_cut(cuts: &Cuts, text: &str, start: usize, end: usize) -> Option<usize> {
-    let start = (start.max(cuts.longest_added())..end).find(|&at| text.is_char_boundary(at))?;
-    cuts.first(text, start..end)
+/// The first place at `start` or behind it that no added token can reach after more is prepended.
+fn settled(cuts: &Cuts, text: &str, start: usize) -> usize {
+    (start.max(cuts.longest_added())..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }

@@ -173,4 +173,4 @@ impl Rows {
 mod real_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests;
+pub(super) mod tests;

@@ -49,11 +49,11 @@ pub(super) struct Run {
 
 /// Receives pieces as the model gets them, and counts added tokens.
 #[derive(Default)]
-struct Pieces {
-    all: Vec<String>,
-    added: u64,
+pub(super) struct Pieces {
+    pub(super) all: Vec<String>,
+    pub(super) added: u64,
     /// Whether an added token came last.
-    ends_with_token: bool,
+    pub(super) ends_with_token: bool,
 }
 
 impl Visit for Pieces {
@@ -75,7 +75,7 @@ impl Visit for Pieces {
 
 /// The pieces of the text behind `place`, which is behind a joined place, up to `to`, as they go on the piece there: without
 /// what is put in front of them by themselves. None if they are not what they should be.
-fn pieces_behind(counter: &Counter, text: &str, place: usize, to: usize) -> Result<Option<Pieces>> {
+pub(super) fn pieces_behind(counter: &Counter, text: &str, place: usize, to: usize) -> Result<Option<Pieces>> {
     let before = place - text[..place].chars().next_back().map_or(0, char::len_utf8);
     let (mut one, mut all) = (Pieces::default(), Pieces::default());
     counter.walk(text, before..place, As::GoingOn, &mut one)?;

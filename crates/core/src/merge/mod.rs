@@ -19,6 +19,7 @@ mod splits;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod stored_tests;
+mod suffixes;
 mod table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -28,6 +29,7 @@ mod windows;
 pub(crate) use self::fit::{Buffers as FitBuffers, fit};
 pub(crate) use self::prefixes::Prefixes;
 pub(crate) use self::queue::Queue;
+pub(crate) use self::suffixes::{Buffers as FirstBuffers, Suffixes, first_token};
 use crate::error::{Error, Kind, Result};
 use crate::interrupt;
 use crate::memory::Room;

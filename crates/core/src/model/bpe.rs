@@ -44,7 +44,7 @@ pub struct Bpe {
     pub(super) fuse_unk: bool,
     pub(super) ignore_merges: bool,
     /// Made when a piece first grows.
-    pub(super) growth: OnceLock<Growth>,
+    pub(super) growth: Growth,
     pub(super) has_rows: OnceLock<bool>,
     pub(super) splits: Splits,
 }
@@ -91,7 +91,7 @@ impl Bpe {
             bytes,
             fuse_unk,
             ignore_merges,
-            growth: OnceLock::new(),
+            growth: Growth::default(),
             has_rows: OnceLock::new(),
             splits: Splits::default(),
         })

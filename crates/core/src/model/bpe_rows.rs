@@ -15,25 +15,23 @@
 
 use super::affixes::bare;
 use super::bpe::Buffers;
-use super::growth::Growth;
 use super::list::Symbol;
 use super::token_table::{MOST_TOKENS, NONE};
-use super::trie::Node;
+use super::trie::{Node, Trie};
 use super::{Bpe, start_of};
 use crate::error::Result;
 use crate::memory::Room;
-use crate::vocab::Fits;
 
 /// In place of a last token: bytes or an unknown token, behind which text begins anew.
-const WALL: u32 = NONE - 1;
+pub(super) const WALL: u32 = NONE - 1;
 /// The same, where an unknown token still waits for the next character that is a token.
-const WAITING: u32 = NONE - 2;
+pub(super) const WAITING: u32 = NONE - 2;
 
 /// Models with longer tokens, in bytes, have no rows: looking for the tokens at each place could take that long.
 const LONGEST_LOOKED_FOR: usize = 1024;
 
 /// In place of the left one of two tokens: there is none.
-const NOTHING: u32 = MOST_TOKENS as u32 - 1;
+pub(super) const NOTHING: u32 = MOST_TOKENS as u32 - 1;
 
 /// A prefix that ends with a character that did not vanish.
 #[derive(Clone, Copy)]
@@ -68,16 +66,16 @@ impl Place {
     }
 }
 
-/// Two tokens that meet, or one that has none before it.
+/// Two tokens that meet, or one by itself.
 #[derive(Clone, Copy)]
-struct Meeting {
+pub(super) struct Meeting {
     /// [`NOTHING`] if there is none.
-    left: u32,
-    right: u32,
+    pub(super) left: u32,
+    pub(super) right: u32,
     /// Whether the first of them begins the piece.
-    first: bool,
+    pub(super) first: bool,
     /// Whether the right one ends it.
-    last: bool,
+    pub(super) last: bool,
 }
 
 impl Bpe {
@@ -102,22 +100,14 @@ impl Bpe {
         })
     }
 
-    fn growth(&self) -> Result<&Growth> {
-        if let Some(growth) = self.growth.get() {
-            return Ok(growth);
-        }
-        let made = Growth::new(&self.table)?;
-        Ok(self.growth.get_or_init(|| made))
-    }
-
     /// Whether tokens that meet are the encoding of their characters.
-    fn fits(&self, fits: &Fits, meeting: Meeting) -> bool {
+    pub(super) fn fits(&self, meeting: Meeting) -> bool {
         let Meeting { left, right, first, last } = meeting;
         if left != NOTHING && self.pair(left, right).is_some() {
             return false;
         }
         let question = u64::from(left) << 32 | u64::from(right) << 2 | u64::from(first) << 1 | u64::from(last);
-        fits.get(question, || self.merge_to_themselves(meeting))
+        self.growth.fits().get(question, || self.merge_to_themselves(meeting))
     }
 
     /// The same, by merging them.
@@ -161,11 +151,11 @@ impl BpeRows {
     /// # Errors
     /// `Format`, if the tokens are too many to be looked for; `Memory`.
     pub(super) fn extend(&mut self, model: &Bpe, piece: &str) -> Result<()> {
-        let growth = model.growth()?;
+        let backward = model.growth.backward(&model.table)?;
         let known = self.length;
         for (at, character) in piece[known..].char_indices() {
             let place = Place { character, start: known + at, last: false };
-            let Some((count, token)) = self.next(model, growth, piece, self.rows.len(), place) else { return Ok(()) };
+            let Some((count, token)) = self.next(model, backward, piece, self.rows.len(), place) else { return Ok(()) };
             if token != NONE {
                 self.rows.room(1)?;
                 self.rows.push(Row { end: place.end() as u32, count, token });
@@ -193,7 +183,7 @@ impl BpeRows {
         let Some(character) = prefix.chars().next_back() else { return Ok(Some(0)) };
         let place = Place { character, start: prefix.len() - character.len_utf8(), last: true };
         let before = self.before(place.start);
-        let last = self.next(model, model.growth()?, prefix, before, place);
+        let last = self.next(model, model.growth.backward(&model.table)?, prefix, before, place);
         Ok(last.map(|(count, _)| u64::from(count)))
     }
 
@@ -228,12 +218,12 @@ impl BpeRows {
 
     /// The number of tokens and the last one, once a character stands behind so many rows; the last one is [`NONE`] if
     /// the character vanishes. None if no token is found, which cannot be.
-    fn next(&self, model: &Bpe, growth: &Growth, piece: &str, rows: usize, place: Place) -> Option<(u32, u32)> {
+    fn next(&self, model: &Bpe, backward: &Trie, piece: &str, rows: usize, place: Place) -> Option<(u32, u32)> {
         let Place { character, start, last } = place;
         let before = rows.checked_sub(1).map(|last| self.rows[last]);
         let (count, waits) = before.map_or((0, false), |row| (row.count, row.token == WAITING));
         if model.token(character, start > 0, last) != NONE {
-            return self.last_token(model, growth, piece, rows, place);
+            return self.last_token(model, backward, piece, rows, place);
         }
         let bytes = model.bytes_of(character, start > 0, last);
         Some(match bytes {
@@ -244,8 +234,7 @@ impl BpeRows {
     }
 
     /// The token that ends with a character which is a token, behind so many rows, and how many there are then.
-    fn last_token(&self, model: &Bpe, growth: &Growth, piece: &str, rows: usize, place: Place) -> Option<(u32, u32)> {
-        let backward = &growth.backward;
+    fn last_token(&self, model: &Bpe, backward: &Trie, piece: &str, rows: usize, place: Place) -> Option<(u32, u32)> {
         let text = piece.as_bytes();
         let mut node = backward.root();
         if place.last {
@@ -263,7 +252,7 @@ impl BpeRows {
                 // Without a prefix a character is the same wherever it stands.
                 let first = !model.prefix.is_empty()
                     && before.map_or(start == 0, |row| row.count == 1 && self.begins_the_piece(text));
-                if model.fits(&growth.fits, Meeting { left, right: token, first, last: place.last }) {
+                if model.fits(Meeting { left, right: token, first, last: place.last }) {
                     return Some((self.count_of(rows) as u32 + 1, token));
                 }
             }

@@ -7,6 +7,7 @@ mod affixes;
 mod automaton;
 mod bpe;
 mod bpe_rows;
+mod bpe_suffixes;
 mod character_pages;
 mod dropout;
 mod growth;
@@ -22,6 +23,7 @@ mod random;
 mod real_tests;
 mod rows;
 mod splits;
+mod suffixes;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
@@ -32,6 +34,7 @@ mod unigram_rows;
 mod word_level;
 mod word_piece;
 mod word_piece_rows;
+mod word_piece_suffixes;
 
 pub use bpe::Bpe;
 pub use dropout::encode_bytes_with_dropout;
@@ -39,6 +42,7 @@ pub(crate) use hazards::Hazards;
 pub use on_bytes::OnBytes;
 pub use random::Random;
 pub(crate) use rows::WordRows;
+pub(crate) use suffixes::WordSuffixes;
 pub use unigram::Unigram;
 pub use word_level::WordLevel;
 pub use word_piece::WordPiece;

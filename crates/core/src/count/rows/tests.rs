@@ -9,9 +9,9 @@ use crate::model::{Random, WordModel};
 use crate::vocab::{Semantics, Vocab};
 
 /// Characters of one to four bytes, of which some models do not know some, and some that begin with the same bytes.
-const LETTERS: [&str; 12] = ["a", "b", "c", "é", "▁", "中", "😀", "<", "è", "▂", "丮", "😁"];
+pub(in crate::count) const LETTERS: [&str; 12] = ["a", "b", "c", "é", "▁", "中", "😀", "<", "è", "▂", "丮", "😁"];
 
-pub(super) fn below(random: &mut Random, limit: usize) -> usize {
+pub(in crate::count) fn below(random: &mut Random, limit: usize) -> usize {
     (random.next_u64() >> 33) as usize % limit
 }
 
@@ -20,7 +20,7 @@ fn flip(random: &mut Random) -> bool {
 }
 
 /// Some letters together, with a few that come often.
-pub(super) fn word(random: &mut Random, letters: usize, longest: usize) -> String {
+pub(in crate::count) fn word(random: &mut Random, letters: usize, longest: usize) -> String {
     let unit: Vec<usize> = (0..=below(random, 4)).map(|_| below(random, letters)).collect();
     let loose = below(random, 9);
     let letter = |at: usize, random: &mut Random| {
@@ -43,7 +43,7 @@ fn numbered(mut tokens: Vec<String>, random: &mut Random) -> (Vec<String>, Vec<u
 }
 
 /// A vocabulary of bytes: of ranks or of merges, proper or not, with tokens that no merge makes, and bytes without one.
-pub(super) fn bytes_model(random: &mut Random) -> Compiled {
+pub(in crate::count) fn bytes_model(random: &mut Random) -> Compiled {
     let letters = 1 + below(random, LETTERS.len());
     let mut bytes: Vec<u8> = LETTERS[..letters].concat().into_bytes();
     bytes.sort_unstable();
@@ -101,7 +101,7 @@ fn byte_tokens(random: &mut Random) -> Vec<String> {
 }
 
 /// BPE over characters with any options, also where it runs on bytes.
-pub(super) fn characters_model(random: &mut Random) -> Compiled {
+pub(in crate::count) fn characters_model(random: &mut Random) -> Compiled {
     // Every third one can run on bytes.
     let on_bytes = below(random, 3) == 0;
     let decorations = [("", ""), ("##", ""), ("", "</w>"), ("@", "$"), ("a", "b")];
@@ -193,7 +193,7 @@ fn compiled(
     Compiled::of_words(words, on_bytes).unwrap()
 }
 
-pub(super) fn word_piece_model(random: &mut Random) -> Compiled {
+pub(in crate::count) fn word_piece_model(random: &mut Random) -> Compiled {
     let prefix = ["##", "", "a", "▁"][below(random, 4)];
     let (letters, longest) = (1 + below(random, LETTERS.len()), [3, 6, 12][below(random, 3)]);
     let mut tokens = vec!["[UNK]".to_owned(), prefix.to_owned()];
@@ -217,7 +217,7 @@ pub(super) fn word_piece_model(random: &mut Random) -> Compiled {
 }
 
 /// A model that spells every piece that a test makes.
-pub(super) fn spelling_model(random: &mut Random) -> Compiled {
+pub(in crate::count) fn spelling_model(random: &mut Random) -> Compiled {
     const OTHERS: &str = "<unk>b0x61";
     let alphabet: Vec<char> = LETTERS.iter().flat_map(|letter| letter.chars()).chain(OTHERS.chars()).collect();
     let (prefix, longest) = (["", "", "##"][below(random, 3)], [3, 6, 12][below(random, 3)]);
@@ -237,7 +237,7 @@ pub(super) fn spelling_model(random: &mut Random) -> Compiled {
     Compiled::of_words(words, None).unwrap()
 }
 
-pub(super) fn unigram_model(random: &mut Random) -> Compiled {
+pub(in crate::count) fn unigram_model(random: &mut Random) -> Compiled {
     let known = 1 + below(random, LETTERS.len());
     let mut tokens: Vec<String> = vec![["<unk>", "<b<", "é"][below(random, 3)].to_owned()];
     tokens.extend((0..below(random, 40)).map(|_| word(random, known, 6)));
@@ -264,7 +264,7 @@ pub(super) fn unigram_model(random: &mut Random) -> Compiled {
     compiled(&options.to_string(), &tokens, &ids, None, Some(&scores))
 }
 
-pub(super) fn word_level_model(random: &mut Random) -> Compiled {
+pub(in crate::count) fn word_level_model(random: &mut Random) -> Compiled {
     let mut tokens = vec!["<unk>".to_owned(), "a".to_owned()];
     tokens.extend((0..below(random, 40)).map(|_| word(random, 3, 5)));
     let (tokens, ids) = numbered(tokens, random);
@@ -273,7 +273,7 @@ pub(super) fn word_level_model(random: &mut Random) -> Compiled {
 }
 
 /// The ids of a piece.
-pub(super) fn encoded(model: &Compiled, piece: &str) -> Result<Vec<u32>> {
+pub(in crate::count) fn encoded(model: &Compiled, piece: &str) -> Result<Vec<u32>> {
     let mut ids = Vec::new();
     model.encoder(&mut ids).piece(piece)?;
     Ok(ids)
