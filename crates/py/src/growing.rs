@@ -249,8 +249,9 @@ impl CoreTokenizer {
         Ok(Appender::new(slf.clone().unbind(), policy, errors))
     }
 
-    /// A text that grows at its front and can be counted at any time: `Prepender`. Options and cost: see `appender`. Text that
-    /// cannot be cut takes up to forty bytes of memory for each byte.
+    /// A text that grows at its front and can be counted at any time: `Prepender`. Options and cost: see `appender`. With a
+    /// Unigram, text without cuts is encoded anew for each count: its sums are rounded from the start on. Text that cannot be
+    /// cut takes up to forty bytes of memory for each byte.
     ///
     /// Example:
     ///     >>> import bytepair as bp

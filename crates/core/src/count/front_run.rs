@@ -125,3 +125,46 @@ impl FrontRun {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::encode::Count;
+    use crate::pipeline::made::tokenizers;
+    use crate::segment::{Policy, Treat};
+
+    #[test]
+    fn an_endless_word_is_one_run_behind_many_stages() {
+        let policy = Policy { special: Treat::Match, added: Treat::Match };
+        let (mut seed, mut runs) = (3_u64, [0; 15]);
+        for (number, flags, tokenizer) in tokenizers() {
+            let counter = Counter::new(&tokenizer, policy);
+            for words in [&["a", "ab"][..], &["中"], &["é", "b"], &["a", "ab", "b1", ".", "\n"]] {
+                let (mut text, mut run) = (String::new(), FrontRun::new(&counter, 0).unwrap());
+                let mut lengths = Vec::new();
+                while text.len() < 400 {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let word = words[(seed >> 33) as usize % words.len()];
+                    text.insert_str(0, &word.repeat(1 + (seed >> 60) as usize));
+                    lengths.push(text.len());
+                    if (seed >> 40).is_multiple_of(8) {
+                        let length = lengths[(seed >> 50) as usize % lengths.len()];
+                        text = text.split_off(text.len() - length);
+                        lengths.retain(|&shorter| shorter <= length);
+                        run.truncate(length);
+                    }
+                    let mut expected = Count::default();
+                    tokenizer.encode(&text, policy, &mut expected).unwrap();
+                    if let Some(count) = run.count(&counter, &text).unwrap() {
+                        assert_eq!(count, expected.0, "{number} {flags} {text:?}");
+                        runs[number] += 1;
+                    }
+                }
+            }
+        }
+        // The engine of the tenth goes back, and nothing is known of its pieces.
+        let are_few: Vec<usize> = (0..runs.len()).filter(|&number| runs[number] < 100).collect();
+        assert_eq!(are_few, [9], "{runs:?}");
+    }
+}

@@ -15,6 +15,9 @@ use crate::segment::Policy;
 /// More bytes of text than this are counted from their first cut on, and a cut is searched for after as many.
 const AT_ONCE: usize = 256;
 
+/// The same of text that is new, where it has rows: these take longer than encoding what is behind a cut.
+const FEW: usize = 16;
+
 /// A part of the text without cuts that is longer is kept when it is certain: to work it out again would take too long.
 const KEPT: usize = 1024;
 
@@ -24,11 +27,12 @@ const ALONE: usize = if cfg!(test) { 8 } else { 256 };
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
 ///
 /// Prepending only stores the text; a count encodes what is new since the last count. Time is linear in the text, for
-/// any parts and any number of counts, also if it is one endless word. If the stages before the model are more than one
-/// pattern it takes longer: each count encodes the text up to the first cut that is some hundred bytes away.
+/// any parts and any number of counts, also if it is one endless word. Where no cut is near and the text up to the first one
+/// is not known to be one piece, each count encodes all of it. So it is with a Unigram, whose sums are rounded from the start
+/// of a piece on.
 ///
-/// Memory: the text twice, and forty bytes for each byte since the first cut and in heads of more than a thousand bytes
-/// without any.
+/// Memory: the text twice, and up to forty bytes for each byte since the first cut and in heads of more than a thousand
+/// bytes without any.
 ///
 /// Tokenizer and policy have to be the same in all calls.
 ///
@@ -148,7 +152,8 @@ impl Prepender {
     /// Counts text that came at once from its first cut on.
     fn count_at_once(&mut self, counter: &Counter) -> Result<()> {
         let (text, Some(head)) = (self.text.text(), self.heads.last()) else { return Ok(()) };
-        if text.len() - head.front() <= AT_ONCE {
+        let few = if counter.stages.is_some() { FEW } else { AT_ONCE };
+        if text.len() - head.front() <= few {
             return Ok(());
         }
         let new = text.len() - head.front().max(self.looked);
