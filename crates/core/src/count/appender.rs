@@ -378,18 +378,18 @@ impl Tail {
 fn count_open(counter: &Counter, text: &str, state: &State, run: &mut Option<Run>) -> Result<u64> {
     let (start, what) = (state.cut, state.what());
     if text.len() - start > SHORT {
+        // An added token may begin further right.
+        let until = counter.sure(text).max(start);
         if run.as_ref().is_none_or(|run| run.start() != start) {
-            *run = match counter.first_joined(text, start, text.len()) {
+            *run = match counter.first_joined(text, start, until) {
                 Some(first) => Run::new(counter, text, start, what, first)?,
-                None => match counter.first_growing(text, start, text.len()) {
+                None => match counter.first_growing(text, start, until) {
                     Some(first) => Run::growing(counter, text, start, what, first)?,
                     None => None,
                 },
             };
         }
         if let Some(run) = run {
-            // An added token may begin further right.
-            let until = counter.sure(text);
             if until > run.end() {
                 run.extend(counter, text, until)?;
             }

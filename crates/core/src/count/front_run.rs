@@ -9,7 +9,7 @@
 
 use crate::count::counter::{As, Counter};
 use crate::count::front_text::FrontText;
-use crate::count::run::{Pieces, pieces_behind};
+use crate::count::run::{AHEAD, Pieces, pieces_behind};
 use crate::count::suffixes::Suffixes;
 use crate::error::Result;
 use crate::interrupt::Checks;
@@ -94,16 +94,20 @@ impl FrontRun {
         let cuts = &counter.cuts;
         let behind = text.len() - self.known.last().map_or(self.end, |known| known.place);
         let near = cuts.longest_added().max(1);
+        let grows = |place| {
+            let is_near_end = text.len() - place <= AHEAD;
+            cuts.is_growing(text, place) || is_near_end && cuts.is_growing_to_end(text, place)
+        };
         let mut places = (near..behind).filter(|&at| text.is_char_boundary(at));
         let is_near = |&at: &usize| at <= near + NEAR;
-        let Some(first) = places.by_ref().take_while(is_near).find(|&place| cuts.is_growing(text, place)) else {
+        let Some(first) = places.by_ref().take_while(is_near).find(|&place| grows(place)) else {
             // Too little is new for another place.
             return Ok(!self.known.is_empty() && behind <= near + NEAR);
         };
         let (mut checks, mut last) = (Checks::default(), first);
         for place in places {
             checks.check()?;
-            if !cuts.is_growing(text, place) {
+            if !grows(place) {
                 // Stages may look ahead to what is not there. A joined place says enough of a few characters behind it.
                 let is_end = self.known.is_empty() && behind - last <= NEAR && cuts.is_joined(text, last);
                 if !is_end {

@@ -20,7 +20,7 @@ use crate::segment::Visit;
 use crate::split::added::AddedToken;
 
 /// The bytes of the characters that stages look ahead to.
-const AHEAD: usize = 4 * Edge::MOST;
+pub(super) const AHEAD: usize = 4 * Edge::MOST;
 
 /// The most bytes between a joined place and the next one.
 const APART: usize = 64;
@@ -165,9 +165,13 @@ impl Run {
     /// Goes on to the next joined place, or to `to`, over places where what is beside them may change what is before; false
     /// if there is none near. The texts up to places in between are counted one by one.
     fn cross(&mut self, counter: &Counter, text: &str, to: usize) -> Result<bool> {
+        // None of its places may be joined, and all would be asked.
+        if self.grows {
+            return Ok(false);
+        }
         let (base, length) = self.last_joined(counter, text);
         let mut end = self.end();
-        if self.grows || end - base > APART {
+        if end - base > APART {
             return Ok(false);
         }
         let behind = self.places.partition_point(|place| place.0 <= base);
@@ -297,10 +301,11 @@ impl Run {
         if last.0 == text.len() {
             return self.count(counter, last).map_err(placed);
         }
-        if self.grows {
+        let (place, length) = if self.grows { last } else { self.last_joined(counter, text) };
+        let mut grows_on = text[place..].char_indices().map(|(at, _)| counter.cuts.is_growing_to_end(text, place + at));
+        if self.grows && (text.len() - place > AHEAD || !grows_on.all(|grows| grows)) {
             return counter.count(text, part, what);
         }
-        let (place, length) = self.last_joined(counter, text);
         let Some(pieces) = pieces_behind(counter, text, place, text.len())? else {
             return counter.count(text, part, what);
         };

@@ -162,6 +162,52 @@ fn a_word_whose_end_depends_on_its_beginning_grows() {
     }
 }
 
+#[test]
+fn a_run_does_not_begin_inside_of_an_added_token_that_is_not_complete() {
+    let long = format!("<{}>", "ab".repeat(150));
+    let bytes: Vec<[u8; 1]> = (0..=255).map(|byte| [byte]).collect();
+    let tokens: Vec<&[u8]> = bytes.iter().map(<[u8; 1]>::as_slice).chain([&b"ab"[..], b"ba"]).collect();
+    let ids: Vec<u32> = (0..tokens.len() as u32).collect();
+    let tokenizer = Tokenizer::new(Parts {
+        added: vec![AddedToken { content: long.clone(), id: 1000, ..AddedToken::default() }],
+        steps: Steps { normalizers: NFC.to_vec(), ..Steps::default() },
+        ..Parts::of(Vocab::new(&tokens, &ids, Semantics::Ranks).unwrap())
+    })
+    .unwrap();
+    let mut appender = Appender::new();
+    // Marks are not joined, so that a run begins behind them.
+    for character in ["\u{301}".repeat(20), long, "ab".to_owned()].concat().chars() {
+        appender.append(character.encode_utf8(&mut [0; 4])).unwrap();
+        let text = appender.text().to_owned();
+        assert_eq!(appender.count(&tokenizer, POLICY).unwrap(), count(&tokenizer, &text), "{text}");
+    }
+}
+
+#[test]
+fn signs_and_emoji_behind_a_normal_form_grow_up_to_the_end() {
+    // A sign may begin a word, so that those in a row are not joined; a normal form looks at what is behind the last one.
+    for pattern in [names::QWEN2, names::GPT2] {
+        let tokenizer = of_patterns(&NFC, &[pattern], &["▁▁".as_bytes(), "😀😀".as_bytes()]);
+        let counter = Counter::new(&tokenizer, POLICY);
+        for sign in ["▁", "😀"] {
+            let long = sign.repeat(100);
+            let last = long.char_indices().next_back().map_or(0, |(at, _)| at);
+            assert!(!counter.cuts.is_growing(&long, last) && counter.cuts.is_growing_to_end(&long, last), "{sign}");
+            let mut appender = Appender::new();
+            for part in [&*long, sign, "a", sign, &long, "e", "\u{301}", sign, "<s", ">", &long, " ", sign, "\n", &long]
+            {
+                let mark = appender.mark(&tokenizer, POLICY);
+                for again in [true, false] {
+                    appender.append(part).unwrap();
+                    let text = appender.text().to_owned();
+                    assert_eq!(appender.count(&tokenizer, POLICY).unwrap(), count(&tokenizer, &text), "{text}");
+                    assert!(!again || appender.rollback(&mark));
+                }
+            }
+        }
+    }
+}
+
 /// A Unigram whose sums are rounded to 32 bits, behind the normalizer of `sentencepiece`.
 fn of_sentencepiece(more: &[Normalizer]) -> Tokenizer {
     let tokens = ["<unk>", "▁", "a", "b", "é", "e", "▁a", "ab", "▁ab", "b▁", "\u{301}", "가"];

@@ -75,6 +75,9 @@ const NOT_ASCII: u32 = 0x8080_8080;
 /// Where an entry for a pair of characters has its answer.
 const ANSWER_OF_PAIR: u32 = 42;
 
+/// A character that composes with no other one.
+const NOTHING_BEHIND: char = '\0';
+
 /// In so many bytes a cut is looked for without asking the model whether it is one: its answers need a table of all tokens,
 /// which takes milliseconds to make, and which most texts never need.
 const NEAR: usize = 64;
@@ -278,6 +281,17 @@ impl<'t> Cuts<'t> {
     /// is longer by what that becomes.
     pub(crate) fn is_growing(&self, text: &str, place: usize) -> bool {
         matches!(self.meeting_at(text, place, true), Meeting::Joined | Meeting::Growing)
+            && !self.is_near(text, place, true)
+    }
+
+    /// The same of a place near the end of a text that does not go on, where no normalizer but a normal form looks ahead:
+    /// there the last characters are what they are in front of one that composes with nothing.
+    pub(crate) fn is_growing_to_end(&self, text: &str, place: usize) -> bool {
+        let (before, after) = text.split_at(place);
+        let right = after.chars().chain([NOTHING_BEHIND]).take(Edge::MOST);
+        let edge = before.chars().next_back().and_then(|left| Edge::new(Some(left), right));
+        self.steps.normalizers.iter().all(Normalizer::is_form)
+            && edge.is_some_and(|edge| matches!(self.work_out(edge, true), Meeting::Joined | Meeting::Growing))
             && !self.is_near(text, place, true)
     }
 
