@@ -21,7 +21,7 @@ const FEW: usize = 16;
 /// A part of the text without cuts that is longer is kept when it is certain: to work it out again would take too long.
 const KEPT: usize = 1024;
 
-/// Text of no more bytes up to the first cut is counted by itself.
+/// Text of no more bytes up to the first cut is counted by itself. Those of tests are short.
 const ALONE: usize = if cfg!(test) { 8 } else { 256 };
 
 /// A text that grows at its front, and how many ids it has so far: those of the text encoded from scratch.
@@ -57,7 +57,7 @@ pub struct Prepender {
     /// The state of the front; before it in the list, parts further right that are worth keeping for a rollback. Places
     /// are counted from the end of the text.
     heads: Vec<Head>,
-    /// Up to there the text has no cut in front of the last head. A place from which on it was not asked for.
+    /// Between the last head and this place, counted from the end as well, there is no cut.
     looked: usize,
     /// The text up to the first cut, if it is long and one piece.
     run: Option<FrontRun>,
