@@ -1,9 +1,10 @@
 //! The number of ids of every suffix of a piece that grows at its front, whatever the model: `count::rows`, mirrored.
 
+use crate::count::rows::Rows;
 use crate::encode::Compiled;
 use crate::error::Result;
 use crate::merge;
-use crate::model::WordSuffixes;
+use crate::model::{WordModel, WordSuffixes};
 
 /// The suffixes of one piece.
 #[derive(Default)]
@@ -17,13 +18,9 @@ pub(super) struct Suffixes {
 }
 
 impl Suffixes {
-    /// Whether the pieces of a model have suffixes: all that have [`Rows`](super::rows::Rows) but those of a Unigram.
+    /// Whether the pieces of a model have suffixes: all that have [`Rows`] but those of a Unigram.
     pub(super) fn can(model: &Compiled) -> bool {
-        match model.words() {
-            Some(words) if model.vocab.is_empty() => words.has_suffixes(),
-            Some(words) if model.has_hazards() && !words.has_suffixes() => false,
-            _ => merge::has_prefixes(&model.vocab),
-        }
+        Rows::can(model) && model.words().is_none_or(WordModel::has_suffixes)
     }
 
     /// Forgets suffixes of more bytes. These are those of characters.

@@ -13,10 +13,10 @@ pub(crate) struct WordSuffixes {
 }
 
 impl WordModel {
-    /// Whether its pieces have [`WordSuffixes`]: all that have rows but those of a Unigram, whose sums are rounded from the
+    /// Whether its pieces that have rows have [`WordSuffixes`]: all but those of a Unigram, whose sums are rounded from the
     /// start of a piece on.
     pub(crate) fn has_suffixes(&self) -> bool {
-        !matches!(self, Self::Unigram(_)) && self.has_rows()
+        !matches!(self, Self::Unigram(_))
     }
 }
 
