@@ -22,7 +22,7 @@ const NEAR: usize = 64;
 pub(super) struct FrontRun {
     /// Where the cut is. Places are counted from the end of the text.
     end: usize,
-    /// What the characters behind the last known place become.
+    /// The characters behind the last known place, as the model gets them.
     piece: FrontText,
     suffixes: Suffixes,
     known: Vec<Known>,
@@ -34,7 +34,7 @@ struct Known {
     place: usize,
     /// The bytes of the piece from there on.
     length: usize,
-    /// Those of the text when the place was found: it stays one as long as these are there.
+    /// The bytes of the text when the place was found: it stays one as long as these are there.
     of: usize,
 }
 

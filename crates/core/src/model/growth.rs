@@ -39,7 +39,7 @@ impl Growth {
     }
 }
 
-/// What is in a cell, made if there is nothing.
+/// The trie in a cell, made if there is none.
 fn made(cell: &OnceLock<Trie>, make: impl FnOnce() -> Result<Trie>) -> Result<&Trie> {
     if let Some(there) = cell.get() {
         return Ok(there);
