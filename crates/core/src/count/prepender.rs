@@ -1,4 +1,5 @@
-//! A text that grows at its front and can be counted at any time; `count::head` has the counts of its places.
+//! A text that grows at its front and can be counted at any time. `count::head` has the counts of its places behind one
+//! pattern or none; behind other stages `count::front_run` counts a long front without cuts.
 
 use crate::count::counter::{As, Counter};
 use crate::count::front_run::FrontRun;
@@ -131,14 +132,14 @@ impl Prepender {
             let head = counter.count(self.text(), 0..length - end, As::Text);
             return head.map(|head| head + after).map_err(|error| counter.as_of_whole(error, self.text()));
         };
-        let mut looked = self.heads.last().map_or(0, |head| head.rows.len());
+        let mut searched = self.heads.last().map_or(0, |head| head.rows.len());
         while let Some(head) = self.heads.last_mut().filter(|head| head.front() < length) {
             interrupt::check()?;
             let text = self.text.text();
             let next = text[..length - head.front()].chars().next_back().map_or(1, char::len_utf8);
             head.prepend(stages, policy, text, length - head.front() - next, &mut self.buffers)?;
-            if head.rows.len() >= looked + AT_ONCE {
-                looked = head.rows.len();
+            if head.rows.len() >= searched + AT_ONCE {
+                searched = head.rows.len();
                 self.drop_rows(&counter.cuts);
             }
         }
@@ -158,9 +159,11 @@ impl Prepender {
         }
         let new = text.len() - head.front().max(self.looked);
         let start = settled(&counter.cuts, text, 0).min(new);
-        let cut = counter.cuts.first(text, start..new);
-        self.looked = text.len() - start;
-        let Some(cut) = cut else { return Ok(()) };
+        let looked = text.len() - start;
+        let Some(cut) = counter.cuts.first(text, start..new) else {
+            self.looked = looked;
+            return Ok(());
+        };
         let tokens = match counter.count(text, cut..text.len() - head.end, As::GoingOn) {
             Err(error) if error.kind.ends_the_call() => return Err(error),
             tokens => tokens.unwrap_or(FAULT),
@@ -170,6 +173,7 @@ impl Prepender {
             self.heads.pop();
         }
         self.heads.push(Head::new(end, after));
+        self.looked = looked;
         Ok(())
     }
 

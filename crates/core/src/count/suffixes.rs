@@ -41,16 +41,7 @@ impl Suffixes {
         if piece.len() <= self.length || u32::try_from(piece.len()).is_err() {
             return Ok(());
         }
-        let known = std::mem::replace(&mut self.length, piece.len());
-        let extended = self.extend_from(known, model, piece);
-        if extended.is_err() {
-            self.length = known;
-        }
-        extended
-    }
-
-    fn extend_from(&mut self, known: usize, model: &Compiled, piece: &str) -> Result<()> {
-        let words = model.words();
+        let (known, words) = (self.length, model.words());
         if self.safe.is_none() && words.is_some() {
             // One that begins in what is new.
             let reach = (piece.len() - known).saturating_add(model.longest_hazard()).min(piece.len());
@@ -63,6 +54,7 @@ impl Suffixes {
         if let Some(words) = words.filter(|_| model.vocab.is_empty() || self.safe.is_some()) {
             self.words.extend(words, piece)?;
         }
+        self.length = piece.len();
         Ok(())
     }
 
@@ -90,8 +82,8 @@ impl Suffixes {
 mod tests {
     use super::*;
     use crate::count::rows::tests::{
-        LETTERS, below, bytes_model, characters_model, encoded, spelling_model, unigram_model, word, word_level_model,
-        word_piece_model,
+        LETTERS, below, bytes_model, characters_model, check_models, encoded, spelling_model, unigram_model, word,
+        word_level_model, word_piece_model,
     };
     use crate::model::Random;
 
@@ -128,17 +120,7 @@ mod tests {
     }
 
     fn check_kind(seed: u64, rounds: usize, make: impl Fn(&mut Random) -> Compiled) -> ([usize; 2], usize) {
-        let random = &mut Random::new(seed);
-        let (mut found, mut without) = ([0, 0], 0);
-        for round in 0..rounds {
-            let model = make(random);
-            without += usize::from(!Suffixes::can(&model));
-            for longest in [2, 5, 14] {
-                let more = check_growing(&model, random, longest, &format!("seed {seed:#x} round {round}"));
-                found = [found[0] + more[0], found[1] + more[1]];
-            }
-        }
-        (found, without)
+        check_models(seed, rounds, make, Suffixes::can, check_growing)
     }
 
     #[test]

@@ -139,6 +139,20 @@ fn white_space_that_is_left_out_is_cut() {
     assert_eq!(cuts(&split("Removed", true), "a b"), 0);
 }
 
+/// Appends parts, each once more after it was taken back, and checks each count.
+fn check_appending(tokenizer: &Tokenizer, parts: &[&str]) {
+    let mut appender = Appender::new();
+    for part in parts {
+        let mark = appender.mark(tokenizer, POLICY);
+        for again in [true, false] {
+            appender.append(part).unwrap();
+            let text = appender.text().to_owned();
+            assert_eq!(appender.count(tokenizer, POLICY).unwrap(), count(tokenizer, &text), "{text}");
+            assert!(!again || appender.rollback(&mark));
+        }
+    }
+}
+
 #[test]
 fn a_word_whose_end_depends_on_its_beginning_grows() {
     // As in the patterns of DeepSeek: behind a sign a word ends where its ASCII letters end.
@@ -149,16 +163,7 @@ fn a_word_whose_end_depends_on_its_beginning_grows() {
         let long = [start, &"aab".repeat(200)].concat();
         assert_eq!(counter.first_joined(&long, 0, long.len()), None, "{start}");
         assert!(counter.first_growing(&long, 0, long.len()).is_some(), "{start}");
-        let mut appender = Appender::new();
-        for part in [&*long, "b", "a", "<", "s>", &long, "é", "a", " a", &long, "\u{301}", "1", "a"] {
-            let mark = appender.mark(&tokenizer, POLICY);
-            for again in [true, false] {
-                appender.append(part).unwrap();
-                let text = appender.text().to_owned();
-                assert_eq!(appender.count(&tokenizer, POLICY).unwrap(), count(&tokenizer, &text), "{text}");
-                assert!(!again || appender.rollback(&mark));
-            }
-        }
+        check_appending(&tokenizer, &[&long, "b", "a", "<", "s>", &long, "é", "a", " a", &long, "\u{301}", "1", "a"]);
     }
 }
 
@@ -193,17 +198,10 @@ fn signs_and_emoji_behind_a_normal_form_grow_up_to_the_end() {
             let long = sign.repeat(100);
             let last = long.char_indices().next_back().map_or(0, |(at, _)| at);
             assert!(!counter.cuts.is_growing(&long, last) && counter.cuts.is_growing_to_end(&long, last), "{sign}");
-            let mut appender = Appender::new();
-            for part in [&*long, sign, "a", sign, &long, "e", "\u{301}", sign, "<s", ">", &long, " ", sign, "\n", &long]
-            {
-                let mark = appender.mark(&tokenizer, POLICY);
-                for again in [true, false] {
-                    appender.append(part).unwrap();
-                    let text = appender.text().to_owned();
-                    assert_eq!(appender.count(&tokenizer, POLICY).unwrap(), count(&tokenizer, &text), "{text}");
-                    assert!(!again || appender.rollback(&mark));
-                }
-            }
+            check_appending(
+                &tokenizer,
+                &[&long, sign, "a", sign, &long, "e", "\u{301}", sign, "<s", ">", &long, " ", sign, "\n", &long],
+            );
         }
     }
 }

@@ -285,10 +285,9 @@ fn places(text: &str) -> impl Iterator<Item = usize> {
 }
 
 /// Lets a piece grow and shrink, and checks each count of each prefix.
-fn check_growing(model: &Compiled, random: &mut Random, rows: &mut Rows, longest: usize, shown: &str) -> [usize; 2] {
-    let mut piece = String::new();
+fn check_growing(model: &Compiled, random: &mut Random, longest: usize, shown: &str) -> [usize; 2] {
+    let (mut piece, mut rows) = (String::new(), Rows::default());
     let letters = 1 + below(random, LETTERS.len());
-    rows.truncate(0);
     let mut seen = [0, 0];
     for _ in 0..6 {
         if below(random, 4) == 0 {
@@ -329,20 +328,30 @@ fn check_growing(model: &Compiled, random: &mut Random, rows: &mut Rows, longest
     seen
 }
 
-/// Checks models of a kind; returns how many counts and how many errors there were, and how many models have no rows.
-fn check_kind(seed: u64, rounds: usize, make: impl Fn(&mut Random) -> Compiled) -> ([usize; 2], usize) {
+/// Checks models of a kind by pieces of words of up to so many letters; returns how many counts and how many errors there were,
+/// and how many models cannot count.
+pub(in crate::count) fn check_models(
+    seed: u64,
+    rounds: usize,
+    make: impl Fn(&mut Random) -> Compiled,
+    can: impl Fn(&Compiled) -> bool,
+    check: impl Fn(&Compiled, &mut Random, usize, &str) -> [usize; 2],
+) -> ([usize; 2], usize) {
     let random = &mut Random::new(seed);
     let (mut found, mut without) = ([0, 0], 0);
     for round in 0..rounds {
         let model = make(random);
-        without += usize::from(!Rows::can(&model));
-        let mut rows = Rows::default();
+        without += usize::from(!can(&model));
         for longest in [2, 5, 14] {
-            let more = check_growing(&model, random, &mut rows, longest, &format!("seed {seed:#x} round {round}"));
+            let more = check(&model, random, longest, &format!("seed {seed:#x} round {round}"));
             found = [found[0] + more[0], found[1] + more[1]];
         }
     }
     (found, without)
+}
+
+fn check_kind(seed: u64, rounds: usize, make: impl Fn(&mut Random) -> Compiled) -> ([usize; 2], usize) {
+    check_models(seed, rounds, make, Rows::can, check_growing)
 }
 
 #[test]
