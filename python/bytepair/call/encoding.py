@@ -232,11 +232,14 @@ class BatchEncoding(dict[str, Any]):
         the call had ``return_overflowing_tokens=True``.
 
         Raises:
-            ValueError: This was pickled, which keeps only the columns.
+            ValueError: This was pickled, which keeps only the columns; or the tokenizer has no offsets.
         """
         if self._encodings is None:
             if self._encode is None:
-                raise ValueError("the encodings were not pickled with the columns; request columns in the call")
+                raise ValueError(
+                    "there are no encodings: they are not pickled with the columns, and some tokenizers have none; "
+                    "request columns in the call"
+                )
             self._encodings = self._encode()
             self._encode = None
         return self._encodings

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json
-from bytepair.formats.classes import A, B, check_tokens, refused, warn_if_unknown, with_entities, with_template
+from bytepair.formats.classes import (
+    A,
+    B,
+    check_tokens,
+    refused,
+    refused_alone,
+    warn_if_unknown,
+    with_entities,
+    with_template,
+)
 from bytepair.formats.configs import CONFIG, named_tokens, template
 from bytepair.formats.vocab_merges import pairs
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -51,8 +60,9 @@ _TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[
 }
 """The templates for one text and for two, of roles, other tokens and texts; and the types of their parts."""
 
-# Their words are found by the rules of a language.
-_REFUSED = {"BioGpt", "FSMT", "Flaubert", "XLM"}
+# Their words are found by the rules of a language. FSMT has two vocabularies besides.
+_OF_MOSES = {"BioGpt", "Flaubert", "XLM"}
+_REFUSED = {*_OF_MOSES, "FSMT"}
 
 _WORD_END = "</w>"
 
@@ -173,4 +183,6 @@ def _stripping(config: Mapping[str, Any], roles: Mapping[str, str]) -> str | Non
 
 
 def _not_bytes(name: str) -> FormatError:
+    if name in _OF_MOSES:
+        return refused_alone(name)
     return refused(f"{name}Tokenizer does more with a text than to merge its bytes")

@@ -237,6 +237,14 @@ def warn_if_unknown(name: str | None) -> None:
         warnings.warn(what, TokenizerWarning, stacklevel=5)
 
 
+def refused_alone(name: str) -> FormatError:
+    """The error for a class whose words another library finds: `bytepair.formats.found_words` has its vocabulary."""
+    return FormatError(
+        f"not supported: {name}Tokenizer finds words with another library first",
+        remedy="load it with bytepair.compat.transformers.AutoTokenizer, which calls that library",
+    )
+
+
 def refused(what: str) -> FormatError:
     """The error for a class that does what is not done here."""
     return FormatError(

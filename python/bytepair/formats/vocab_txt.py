@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair._core import Columns
 from bytepair.errors import FormatError
 from bytepair.formats import esm
-from bytepair.formats.classes import GENERAL, A, B, check_tokens, refused, template, warn_if_unknown
+from bytepair.formats.classes import GENERAL, A, B, check_tokens, refused, refused_alone, template, warn_if_unknown
 from bytepair.formats.text_files import lines
 from bytepair.model.models import WordPiece, model_options
 from bytepair.model.packed import PackedModel
@@ -58,7 +58,7 @@ _CLASSES = {
         _SPECIAL | {_QUESTION: "[QUESTION]"}, ("cls", A, _QUESTION, ".", "sep", B, "sep"), ("000", "0000011")
     ),
 }
-_REFUSED = {"BertJapanese", "Bertweet", "Phobert", "RoFormer", "Tapas"}
+_REFUSED = {"Bertweet", "Phobert", "RoFormer", "Tapas"}
 
 _PRE_TOKENIZERS = ("BertPreTokenizer",)
 _DECODERS = (spell_step({"type": "WordPiece", "prefix": "##", "cleanup": True}),)
@@ -89,16 +89,18 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
         (b'[UNK]', b'low', b'##er')
     """
     config = config or {}
+    if name == "BertJapanese":
+        raise refused_alone(name)
     if name in _REFUSED:
         raise refused(f"{name}Tokenizer finds words in another way than BERT, or adds more to a text")
     if name == "Esm" or (name is None and esm.looks_like(data)):
-        return esm.read([token.decode() for token in _ids(data)], config)
+        return esm.read([token.decode() for token in ids_of_lines(data)], config)
     if name == "Splinter" and config.get("padding_side") == "left":
         raise refused("SplinterTokenizer with its padding on the left puts the question behind the text")
     if name not in _CLASSES:
         warn_if_unknown(name)
     of_class = _CLASSES.get(str(name), _BERT)
-    ids = _ids(data)
+    ids = ids_of_lines(data)
     names = {key: _name(config, f"{key}_token", standard) for key, standard in of_class.names.items()}
     present = {key: ids[name.encode()] for key, name in names.items() if name.encode() in ids}
     if "unk" not in present:
@@ -133,7 +135,7 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     return spec.replace(post_processor=template(single, pair, known, of_class.types))
 
 
-def _ids(data: bytes) -> dict[bytes, int]:
+def ids_of_lines(data: bytes) -> dict[bytes, int]:
     """The tokens with their ids."""
     texts = lines(data, "vocab.txt")
     tokens = data.split(b"\n") if b"\r" not in data else [text.removesuffix("\r").encode() for text in texts]

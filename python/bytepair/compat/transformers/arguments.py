@@ -117,13 +117,14 @@ class TextInputs(NamedTuple):
     is_batch: bool
 
 
-def texts(text: Any, pair: Any, *, is_split_into_words: bool) -> TextInputs:
+def texts(text: Any, pair: Any, *, is_split_into_words: bool, is_fast: bool = True) -> TextInputs:
     """Distinguish one text from many, and texts from pairs.
 
     Args:
         text: A text, a list of texts, or a list of pairs; texts are lists of words if `is_split_into_words`.
         pair: The second texts, in the same form.
         is_split_into_words: Whether texts are lists of words.
+        is_fast: Whether the class is one that takes an empty second text for none.
 
     Raises:
         TypeError: `text` is a list and `pair` is one text.
@@ -140,7 +141,7 @@ def texts(text: Any, pair: Any, *, is_split_into_words: bool) -> TextInputs:
     else:
         is_batch = isinstance(text, (list, tuple))
     if not is_batch:
-        return TextInputs(text, pair or None, False)
+        return TextInputs(text, (pair or None) if is_fast else pair, False)
     if isinstance(pair, str):
         raise TypeError("text is a list and text_pair is one text; use a list of the same length")
     if pair is not None:

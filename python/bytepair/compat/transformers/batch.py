@@ -53,8 +53,8 @@ class BatchEncoding(encoding.BatchEncoding):
 
     @property
     def is_fast(self) -> bool:
-        """True: the lookups of tokens are available."""
-        return True
+        """Whether the lookups of tokens are available."""
+        return self._encodings is not None or self._encode is not None
 
     @property
     def n_sequences(self) -> int | None:

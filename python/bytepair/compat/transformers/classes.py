@@ -42,10 +42,18 @@ _GEMMA = {
     "pad_token": "<pad>",
     "mask_token": "<mask>",
 }
+_XLM = {
+    "bos_token": "<s>",
+    "unk_token": "<unk>",
+    "sep_token": "</s>",
+    "pad_token": "<pad>",
+    "cls_token": "</s>",
+    "mask_token": "<special1>",
+}
 _QWEN2 = {"eos_token": _END, "unk_token": _END, "pad_token": _END}
 
 _NAMES: dict[str, dict[str, str]] = {
-    **dict.fromkeys((*_TYPED, "DistilBert"), _BERT),
+    **dict.fromkeys((*_TYPED, "BertJapanese", "DistilBert"), _BERT),
     **dict.fromkeys(("Roberta", "XLMRoberta", "Camembert", "MBart"), _ROBERTA),
     **dict.fromkeys(("GPT2", "CodeGen"), _GPT2),
     "GPTNeoX": {**_GPT2, "pad_token": "<|padding|>"},
@@ -54,7 +62,11 @@ _NAMES: dict[str, dict[str, str]] = {
     **dict.fromkeys(("Llama", "CodeLlama"), _LLAMA),
     "Gemma": _GEMMA,
     "Qwen2": _QWEN2,
+    "BioGpt": {name: token for name, token in _ROBERTA.items() if name not in {"cls_token", "mask_token"}},
+    **dict.fromkeys(("Flaubert", "XLM"), _XLM),
 }
+_EXTRA = {stem: [f"<special{number}>" for number in range(10)] for stem in ("Flaubert", "XLM")}
+"""The special tokens without a name."""
 _BY_MODEL = {
     "bert": "Bert",
     "distilbert": "DistilBert",
@@ -155,7 +167,8 @@ def known(stem: str) -> dict[str, Any]:
     """The defaults of a class.
 
     Returns:
-        Named tokens, and ``padding_side`` and ``model_input_names`` if they differ from the usual ones.
+        Named tokens and those without a name, and ``padding_side`` and ``model_input_names`` if they differ from the
+        usual ones.
 
     Example:
         >>> known("GPT2")
@@ -164,6 +177,8 @@ def known(stem: str) -> dict[str, Any]:
         ['input_ids', 'token_type_ids', 'attention_mask']
     """
     found: dict[str, Any] = dict(_NAMES.get(stem, {}))
+    if stem in _EXTRA:
+        found["extra_special_tokens"] = _EXTRA[stem]
     if stem in _LEFT:
         found["padding_side"] = "left"
     if stem in _TYPED:

@@ -6,11 +6,19 @@ import sys
 from functools import cache
 from typing import Any
 
-_BASES = (
+_BASE = ("transformers.tokenization_utils_base", "PreTrainedTokenizerBase")
+FAST = (
     ("transformers.tokenization_utils_tokenizers", "TokenizersBackend"),
     ("transformers.tokenization_utils_fast", "PreTrainedTokenizerFast"),
-    ("transformers.tokenization_utils_base", "PreTrainedTokenizerBase"),
+    _BASE,
 )
+"""The modules and names of the base class of tokenizers with offsets, in ``transformers`` 5 and 4."""
+SLOW = (
+    ("transformers.tokenization_python", "PythonBackend"),
+    ("transformers.tokenization_utils", "PreTrainedTokenizer"),
+    _BASE,
+)
+"""Those of the base class of the others."""
 
 
 class Kin:
@@ -21,9 +29,11 @@ class Kin:
     objects of the real one. Nothing is inherited by the object itself.
     """
 
+    _bases = FAST
+
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        for module, name in _BASES:
+        for module, name in self._bases:
             base = getattr(sys.modules.get(module), name, None)
             if isinstance(base, type):
                 kind: Any = type(self)

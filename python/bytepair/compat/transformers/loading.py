@@ -12,7 +12,7 @@ from bytepair.compat.tokenizers.added_tokens import AddedToken
 from bytepair.compat.transformers import classes
 from bytepair.compat.transformers.added import as_added, base_size
 from bytepair.errors import ArtifactError, BytepairError, FormatError, TokenizerWarning
-from bytepair.formats import configs, detection, gguf, hf_json
+from bytepair.formats import configs, detection, found_words, gguf, hf_json
 from bytepair.formats.classes import NAMES, extra_ids, name_of
 from bytepair.tokenizer import Tokenizer
 
@@ -90,9 +90,18 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
         FormatError: The class is for another kind of model.
         FormatError, ArtifactError, IntegrityError: As `Tokenizer.from_file`.
     """
-    detected = detection.detect(path)
-    engine, base, settings = _engine(path, detected)
-    if not files.is_folder(path):
+    name = stem
+    if name not in found_words.NAMES:
+        name = found_words.class_in(path) if by_class and stem is None else None
+    if name is not None:
+        # Only the class that finds the words can use such a vocabulary.
+        engine = Tokenizer(found_words.read(path, name))
+        detected, base = None, base_size(engine)
+        settings: dict[str, Any] = {}
+    else:
+        detected = detection.detect(path)
+        engine, base, settings = _engine(path, detected)
+    if detected is not None and not files.is_folder(path):
         if detected.format == "gguf":
             settings |= _of_gguf(detected)
         if stem is not None:
@@ -121,10 +130,11 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
     model = configs.table(path, configs.MODEL)
     if by_class:
         has_names = any(_is_name(key) for key in settings)
-        stem = stem or _class_of(kind, model.get("model_type"), engine, guess=not has_names)
+        stem = stem or name or _class_of(kind, model.get("model_type"), engine, guess=not has_names)
         settings |= _by_class(stem, engine, settings)
         has_own = stem is not None and any(_is_name(key) for key in classes.known(stem))
-        if not has_own and detected.format != "tokenizer.json" and name_of({"tokenizer_class": kind}, model) in NAMES:
+        holds_none = detected is None or detected.format != "tokenizer.json"
+        if not has_own and holds_none and name_of({"tokenizer_class": kind}, model) in NAMES:
             named = {f"{role}_token": token for role, token in engine.spec.roles}
             settings |= {key: token for key, token in named.items() if key not in settings}
     return Parts(engine, base, added, settings, stem, model)
@@ -219,8 +229,9 @@ def _by_class(stem: str | None, engine: Tokenizer, settings: Mapping[str, Any]) 
         raise FormatError(f"{stem}Tokenizer is for another kind of model", remedy="use AutoTokenizer.from_pretrained")
     added = {token.content for token in engine.spec.added_tokens}
     found = {key: value for key, value in classes.known(stem).items() if key not in settings}
-    # Files may name a class for its code and have other tokens.
-    found = {key: value for key, value in found.items() if not _is_name(key) or value in added}
+    if stem not in found_words.NAMES:
+        # Files may name a class for its code and have other tokens.
+        found = {key: value for key, value in found.items() if not _is_name(key) or value in added}
     if stem == "T5" and not settings.get(_EXTRA):
         found[_EXTRA] = [name for name in map("<extra_id_{}>".format, range(extra_ids(settings))) if name in added]
     return found

@@ -30,23 +30,28 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
     manifest.check_replaceable(folder)
     config = _config(tokenizer)
     templates = _templates(tokenizer, config, as_files=save_jinja_files)
-    contents = {
-        configs.CONFIG: (json.dumps(config, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode(),
-        "tokenizer.json": tokenizer_json(tokenizer),
-    }
+    format_name, held = tokenizer._files()
+    if format_name != "tokenizer.json":
+        config["added_tokens_decoder"] = {
+            str(id): {name: value for name, value in _table(token).items() if name != "__type"}
+            for id, token in tokenizer.added_tokens_decoder.items()
+        }
+    written = (json.dumps(config, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
     side: Side = "left" if tokenizer.padding_side == "left" else "right"
     origin = tokenizer.engine.origin
     about = manifest.About(tokenizer.engine, (side, side), origin and origin.record(), _roles(tokenizer))
-    held = {"tokenizer.json": contents["tokenizer.json"]}
-    about_files = manifest.build(tokenizer.engine.spec, "tokenizer.json", held, [], folder=folder, about=about)
+    about_files = manifest.build(tokenizer.engine.spec, format_name, held, [], folder=folder, about=about)
     # A kill in between leaves files of two tokenizers, which the new manifest refuses to load as one.
     files.write_all(
         folder,
-        {manifest.NAME: about_files, **templates, **contents},
-        replaced=_earlier_templates(folder, templates),
+        {manifest.NAME: about_files, **templates, configs.CONFIG: written, **held},
+        replaced=[
+            *_earlier_templates(folder, templates),
+            *({folder / "tokenizer.json"} - {folder / name for name in held}),
+        ],
         is_swept=True,
     )
-    return tuple(str(folder / name) for name in (configs.CONFIG, *templates, "tokenizer.json", manifest.NAME))
+    return tuple(str(folder / name) for name in (configs.CONFIG, *templates, *held, manifest.NAME))
 
 
 def _roles(tokenizer: State) -> tuple[tuple[str, str], ...]:

@@ -59,6 +59,15 @@ class State(SpecialTokens):
         """Whether a call returns a column; None means that ``model_input_names`` decides."""
         return name in self.model_input_names if requested is None else bool(requested)
 
+    def _files(self) -> tuple[str, dict[str, bytes]]:
+        """The files that hold the engine; see `PreTrainedTokenizerFast._files`."""
+        raise NotImplementedError
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, Any]:
+        """The added tokens by id; see `Vocabulary.added_tokens_decoder`."""
+        raise NotImplementedError
+
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Encode texts; see `PreTrainedTokenizerFast.__call__`."""
         raise NotImplementedError

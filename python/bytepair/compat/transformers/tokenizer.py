@@ -74,6 +74,9 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary, Kin):
     _stem: str | None = None
     """The class in ``transformers`` whose defaults `from_pretrained` takes."""
 
+    _settings: tuple[str, ...] = ()
+    """The settings that only this class has."""
+
     def __init__(
         self, tokenizer_object: Any = None, tokenizer_file: str | os.PathLike[str] | None = None, **settings: Any
     ) -> None:
@@ -195,11 +198,12 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary, Kin):
         if "extra_special_tokens" in settings or "additional_special_tokens" in settings:
             parts.settings.pop("extra_special_tokens", None)
         stem = parts.stem if by_class else None
-        engine = stages.with_settings(parts.engine, stem, parts.settings, settings, parts.model)
-        same = [key for key, value in settings.items() if parts.settings.get(key) == value]
-        _check_settings(settings, *ROLES, *_KNOWN, *stages.ACTING, *same)
-        merged = {**parts.settings, "name_or_path": str(name), **settings}
         made_class = named.get(stem, cls) if named else cls
+        acting = {key: value for key, value in settings.items() if key not in made_class._settings}
+        engine = stages.with_settings(parts.engine, stem, parts.settings, acting, parts.model)
+        same = [key for key, value in acting.items() if parts.settings.get(key) == value]
+        _check_settings(acting, *ROLES, *_KNOWN, *stages.ACTING, *same)
+        merged = {**parts.settings, "name_or_path": str(name), **settings}
         made = made_class(engine, _listed=parts.added, _base=parts.base, _from_file=True, **merged)
         if stem is not None:
             # A class adds its tokens anew, and those with a name are special then.
@@ -344,7 +348,7 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary, Kin):
         split_special_tokens: bool | None = None,
     ) -> BatchEncoding:
         """As a call without targets."""
-        given = arguments.texts(text, pair, is_split_into_words=is_split_into_words)
+        given = arguments.texts(text, pair, is_split_into_words=is_split_into_words, is_fast=self.is_fast)
         how = arguments.lengths(self, padding, truncation, max_length, pad_to_multiple_of)
         is_text = self.split_special_tokens if split_special_tokens is None else split_special_tokens
         texts = given.texts if given.is_batch else [given.texts]
@@ -457,6 +461,10 @@ class PreTrainedTokenizerFast(Padding, Chats, Vocabulary, Kin):
         return [found] if isinstance(found, str) else found
 
     # Files, copies
+
+    def _files(self) -> tuple[str, dict[str, bytes]]:
+        """The format of the files that hold the engine, and their contents."""
+        return "tokenizer.json", {"tokenizer.json": saving.tokenizer_json(self)}
 
     def save_pretrained(
         self,
