@@ -36,6 +36,7 @@ _MODELS = {
     "ByT5": "byt5",
     "CTRL": "ctrl",
     "Camembert": "camembert",
+    "Canine": "canine",
     "CodeLlama": "code_llama",
     "CodeGen": "codegen",
     "Deberta": "deberta",
@@ -222,7 +223,7 @@ def is_known(name: str | None) -> bool:
     """Whether nothing is named, or a class that is read or refused by name.
 
     Example:
-        >>> is_known("Bert"), is_known("XLM"), is_known("Canine"), is_known(None)
+        >>> is_known("Bert"), is_known("XLM"), is_known("Vits"), is_known(None)
         (True, True, False, True)
     """
     return name is None or name in NAMES or name in _PLAIN

@@ -47,7 +47,7 @@ _MODULES = {
     "codes": "codes",
     "vocab.txt": "vocab_txt",
     "clip": "clip",
-    "bytes": "raw_bytes",
+    "fileless": "fileless",
     "ctc": "ctc",
 }
 
@@ -120,7 +120,7 @@ def _detect_json(path: Path, data: bytes, *, in_core: bool, exact_scores: bool) 
     from bytepair.formats.json_files import parse_tokenizer_json  # noqa: PLC0415
 
     table = parse_tokenizer_json(path, data, in_core=in_core, exact_scores=exact_scores)
-    for name in ("tokenizer.json", "tekken.json", "bytes"):
+    for name in ("tokenizer.json", "tekken.json", "fileless"):
         if module_of(name).looks_like(table):
             return Detected(path, name, table)
     if not merges_beside(path).is_file() and module_of("ctc").is_in(path.parent):
@@ -160,10 +160,10 @@ def _file_in(folder: Path) -> Path:
         return found[0]
     if found:
         raise FormatError("the folder holds several tokenizers", file=str(folder), remedy="name the file itself")
-    from bytepair.formats import configs, raw_bytes  # noqa: PLC0415 (few folders need them)
+    from bytepair.formats import configs, fileless  # noqa: PLC0415 (few folders need them)
 
     # ByT5 has no other files than those that name it.
-    if place := raw_bytes.place_in(folder):
+    if place := fileless.place_in(folder):
         return place
     what = f"the folder holds no tokenizer{configs.unknown_class(folder)}"
     raise FormatError(what, file=str(folder), remedy="is it the right folder, and whole? else name the file itself")

@@ -128,9 +128,9 @@ def _hub() -> ModuleType:
 def _holds_one(folder: Path) -> bool:
     if _names(folder) - {_CONFIG, "manifest.json", "merges.txt"}:
         return True
-    from bytepair.formats import raw_bytes  # noqa: PLC0415 (few tokenizers need it)
+    from bytepair.formats import fileless  # noqa: PLC0415 (few tokenizers need it)
 
-    return raw_bytes.place_in(folder) is not None
+    return fileless.place_in(folder) is not None
 
 
 def _is_whole(folder: Path) -> bool:

@@ -280,7 +280,7 @@ def _read_whole(detected: Detected, split: str | None) -> TokenizerSpec:
         return vocab_txt.read(content, configs.table(path.parent, configs.CONFIG), configs.class_of(path.parent))
     if detected.format == "codes":
         return _read_codes(path, content)
-    if detected.format in {"bytes", "ctc"}:
+    if detected.format in {"fileless", "ctc"}:
         of_folder: TokenizerSpec = module_of(detected.format).read(content, path.parent)
         return of_folder
     spec: TokenizerSpec = module_of(detected.format).read(content)

@@ -1,4 +1,4 @@
-"""ByT5 and Perceiver: their tokens are the bytes, and a folder has nothing but a configuration."""
+"""ByT5, Perceiver, CANINE: tokens are bytes or characters, and a folder has nothing but a configuration."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import tokenizers
 import bytepair as bp
 from bytepair.compat.transformers import AutoTokenizer
 from bytepair.formats import hub
+from tests.conftest import HOSTILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,44 @@ def test_perceiver_has_its_bytes_behind_six(tmp_path: Path) -> None:
     assert tok.encode("A [MASK] B", special="allow") == [71, 38, 3, 38, 72]
 
 
+def test_the_ids_of_canine_are_code_points(tmp_path: Path) -> None:
+    tok = bp.load(folder(tmp_path, "Canine"))
+    text = TEXT + "\U0010ffff\ufffd 🦊"
+    assert tok.encode(text) == [ord(character) for character in text]
+    assert (tok.decode(tok.encode(text)), tok.count(text)) == (text, len(text))
+    assert tok("A")["input_ids"] == [0xE000, 65, 0xE001]
+    both = tok("A", "B", return_token_type_ids=True)
+    assert (both["input_ids"], both["token_type_ids"]) == ([0xE000, 65, 0xE001, 66, 0xE001], [0, 0, 0, 1, 1])
+    # The mask takes the white space before it. A special token that is text is unknown.
+    assert tok.encode("a \ue003b\0", special="allow") == [97, 0xE003, 98, 0]
+    assert tok.encode("a \ue003b\0", special="text") == [97, 32, 0xFFFD, 98, 0xFFFD]
+    with pytest.raises(bp.SpecialTokenError):
+        tok.encode("a\0")
+    assert (tok.offsets("aé"), tok.vocab_size) == ([(0, 1), (1, 2)], 0x110000)
+    assert [(part.start, part.end) for part in tok.chunks("abcde", 2)] == [(0, 2), (2, 4), (4, 5)]
+    assert tok.pad_token_id == 0
+    tok.save(tmp_path / "canine.bpt")
+    assert bp.load(tmp_path / "canine.bpt") == tok
+    named = {"content": "\ue002", "lstrip": False}
+    assert bp.load(folder(tmp_path, "Canine", cls_token=named))("A")["input_ids"] == [0xE002, 65, 0xE001]
+    with pytest.raises(bp.FormatError, match=r"cls_token is '\[CLS\]', and the tokens are characters"):
+        bp.load(folder(tmp_path, "Canine", cls_token="[CLS]"))
+
+
+def test_canine_is_read_as_by_transformers(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    texts = [*(text for text in HOSTILE if len(text) < 200), "\0a\ue000 b", "a\ue001\ue003"]
+    place = str(folder(tmp_path, "Canine"))
+    ours, theirs = AutoTokenizer.from_pretrained(place), transformers.AutoTokenizer.from_pretrained(place)
+    assert type(theirs).__name__ == "CanineTokenizer"
+    for text in texts:
+        ids = theirs(text).input_ids
+        assert ours(text).input_ids == ids, text
+        assert ours(text, "b\ue002").input_ids == theirs(text, "b\ue002").input_ids
+        for skip in (False, True):
+            assert ours.decode(ids, skip_special_tokens=skip) == theirs.decode(ids, skip_special_tokens=skip), text
+
+
 def test_a_folder_chooses_the_sentinels(tmp_path: Path) -> None:
     assert len(bp.load(folder(tmp_path, "ByT5", extra_ids=2))) == 261
     tok = bp.load(
@@ -77,10 +116,10 @@ def test_the_configuration_of_the_model_may_name_it(tmp_path: Path) -> None:
 
 
 def test_the_class_of_what_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(bp.FormatError, match="holds no tokenizer, and its class, CanineTokenizer, is not supported"):
-        bp.load(folder(tmp_path, "Canine"))
+    with pytest.raises(bp.FormatError, match="holds no tokenizer, and its class, VitsTokenizer, is not supported"):
+        bp.load(folder(tmp_path, "Vits"))
     (tmp_path / "vocab.json").write_text('{"a": 0}')
-    with pytest.raises(bp.ArtifactError, match=r"no merges\.txt beside the vocabulary, and its class, CanineTokenizer"):
+    with pytest.raises(bp.ArtifactError, match=r"no merges\.txt beside the vocabulary, and its class, VitsTokenizer"):
         bp.load(tmp_path)
     with pytest.raises(bp.ArtifactError, match=r"no merges\.txt beside the vocabulary .*fetch it too"):
         bp.load(folder(tmp_path, "GPT2"))

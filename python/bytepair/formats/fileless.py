@@ -1,9 +1,10 @@
-"""ByT5 and Perceiver: each byte is a token, and no file holds them.
+"""ByT5, Perceiver and CANINE: each byte is a token, or each character, and no file holds them.
 
-A folder is of such a class if ``tokenizer_config.json`` or ``config.json`` says so. The special tokens have the first
-ids, then come the bytes, then the sentinels of ByT5.
+A folder is of such a class if ``tokenizer_config.json`` or ``config.json`` says so. The special tokens of ByT5 and
+Perceiver have the first ids, then come the bytes, then the sentinels of ByT5. The id of a character is its code point,
+and CANINE's special tokens are characters as well: NUL, and four that Unicode leaves for private use.
 
-Source: ``tokenization_byt5.py`` and ``tokenization_perceiver.py`` in ``transformers`` 4.
+Source: ``tokenization_byt5.py``, ``tokenization_perceiver.py`` and ``tokenization_canine.py`` in ``transformers`` 4.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair._core import Columns
+from bytepair.errors import FormatError
 from bytepair.formats import configs
 from bytepair.formats.classes import A, B, extra_ids, name_of, with_template
+from bytepair.model.models import WordLevel, model_options
 from bytepair.model.packed import PackedModel
 from bytepair.model.spec import AddedToken, TokenizerSpec
+from bytepair.model.steps import spell_step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +51,10 @@ _CLASSES = {
 }
 
 
+_CANINE = {"bos": "\ue000", "eos": "\ue001", "sep": "\ue001", "cls": "\ue000", "pad": "\0", "mask": "\ue003"}
+"""The special tokens of CANINE."""
+
+
 def looks_like(table: Mapping[str, Any]) -> bool:
     """Whether a parsed configuration names such a class.
 
@@ -54,7 +62,7 @@ def looks_like(table: Mapping[str, Any]) -> bool:
         >>> looks_like({"tokenizer_class": "ByT5Tokenizer"}), looks_like({"tokenizer_class": "T5Tokenizer"})
         (True, False)
     """
-    return name_of(table, table) in _CLASSES
+    return name_of(table, table) in {*_CLASSES, "Canine"}
 
 
 def place_in(folder: Path) -> Path | None:
@@ -71,7 +79,7 @@ def read(table: Mapping[str, Any], folder: Path) -> TokenizerSpec:
         folder: Where it is; other files of it may name the special tokens.
 
     Raises:
-        FormatError: A token is no text, or the number of sentinels is none.
+        FormatError: A token is no text, or none of CANINE's characters; or the number of sentinels is none.
 
     Example:
         >>> from pathlib import Path
@@ -79,8 +87,11 @@ def read(table: Mapping[str, Any], folder: Path) -> TokenizerSpec:
         >>> spec.model.ids[:2], spec.added_tokens[-1].id
         ((3, 4), 383)
     """
-    of_class = _CLASSES[str(name_of(table, table))]
     config = dict(table) | configs.table(folder, configs.SPECIAL) | configs.table(folder, configs.CONFIG)
+    name = str(name_of(table, table))
+    if name == "Canine":
+        return _of_characters(config)
+    of_class = _CLASSES[name]
     roles = configs.named_tokens(config, of_class.roles)
     first = len(roles)
     strips = {"lstrip": of_class.strips, "rstrip": of_class.strips}
@@ -94,3 +105,27 @@ def read(table: Mapping[str, Any], folder: Path) -> TokenizerSpec:
     spec = TokenizerSpec(PackedModel(columns), added_tokens=tuple(added), roles=tuple(roles.items()))
     single, pair = ([roles.get(str(part), part) for part in row] for row in (of_class.single, of_class.pair))
     return with_template(spec, single, pair)
+
+
+def _of_characters(config: Mapping[str, Any]) -> TokenizerSpec:
+    roles = configs.named_tokens(config, _CANINE)
+    for role, token in roles.items():
+        if len(token) != 1:
+            what = f"{role}_token is {token[:80]!r}, and the tokens are characters"
+            raise FormatError(what, pointer=f"/{role}_token", remedy=f"correct {configs.CONFIG}, or remove it")
+    # Surrogates are no characters. The model gets no special tokens: as text they are unknown.
+    special = set(map(ord, roles.values()))
+    ids = [id for id in (*range(0xD800), *range(0xE000, 0x110000)) if id not in special]
+    columns = Columns([chr(id).encode() for id in ids], ids, None)
+    added = [AddedToken(token, ord(token), lstrip=token == roles["mask"]) for token in sorted(set(roles.values()))]
+    spec = TokenizerSpec(
+        PackedModel(columns, model_options(WordLevel((), (), unk_token="\ufffd"))),
+        added_tokens=tuple(added),
+        pre_tokenizers=(
+            spell_step({"type": "Split", "pattern": {"Regex": r"[\s\S]"}, "behavior": "Isolated", "invert": False}),
+        ),
+        decoders=("Fuse",),
+        roles=tuple(roles.items()),
+    )
+    cls, sep = roles["cls"], roles["sep"]
+    return with_template(spec, [cls, A, sep], [cls, A, sep, B, sep], ("000", "00011"))
