@@ -41,10 +41,11 @@ MARKS = [
     "1",
 ]
 
-MOSES = {
+MOSES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "BioGpt": ({}, ["<s>", "<pad>", "</s>", "<unk>"]),
     "XLM": ({}, ["<s>", "</s>", "<pad>", "<unk>", "<special0>", "<special1>"]),
     "XLM cased": ({"do_lowercase_and_remove_accent": False}, ["<s>", "</s>", "<pad>", "<unk>"]),
+    "FSMT": ({"langs": ["ru", "de"], "model_max_length": 99}, ["<s>", "<pad>", "</s>", "<unk>"]),
     "Flaubert": ({}, ["<s>", "</s>", "<pad>", "<unk>"]),
     "Flaubert lower": ({"do_lowercase": True}, ["<s>", "</s>", "<pad>", "<unk>", "<special0>"]),
 }
@@ -81,7 +82,11 @@ def european(folder: Path, name: str, special: list[str], **config: Any) -> Path
         parts.append(left + right)
     kept = [part for part in dict.fromkeys(parts) if chance.random() < 0.9]
     folder.mkdir(exist_ok=True)
-    (folder / "vocab.json").write_text(json.dumps({token: id for id, token in enumerate([*special, *kept])}))
+    vocabulary = {token: id for id, token in enumerate([*special, *kept])}
+    (folder / ("vocab-src.json" if name == "FSMT" else "vocab.json")).write_text(json.dumps(vocabulary))
+    if name == "FSMT":
+        target = {token: id for id, token in enumerate([*special, *reversed(kept[5:])])}
+        (folder / "vocab-tgt.json").write_text(json.dumps(target))
     (folder / "merges.txt").write_text("".join(f"{pair} {place}\n" for place, pair in enumerate(merges)), "utf-8")
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": f"{name}Tokenizer", **config}))
     return folder
@@ -148,13 +153,14 @@ def test_classes_of_moses_are_read_as_by_transformers(tmp_path: Path, kind: str)
 
 
 @pytest.mark.usefixtures("mecab", "moses")
-@pytest.mark.parametrize("kind", ["words", "characters", "BioGpt", "XLM"])
+@pytest.mark.parametrize("kind", ["words", "characters", "BioGpt", "FSMT", "XLM"])
 def test_a_saved_folder_is_the_same_in_both(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "folder"
     if kind in MECAB:
         first = AutoTokenizer.from_pretrained(japanese(folder, **MECAB[kind]))
     else:
-        first = AutoTokenizer.from_pretrained(european(folder, kind, MOSES[kind][1]))
+        config, special = MOSES[kind]
+        first = AutoTokenizer.from_pretrained(european(folder, kind, special, **config))
     assert first.add_tokens(["<new>", "東京 x"]) == 2
     # What was saved there before goes.
     saved = tmp_path / "saved"
@@ -208,6 +214,21 @@ def test_copies_and_settings(tmp_path: Path) -> None:
 def test_settings_that_are_not_supported(tmp_path: Path, config: dict[str, Any], what: str) -> None:
     with pytest.raises(TypeError, match=what):
         AutoTokenizer.from_pretrained(japanese(tmp_path / "folder", **config))
+
+
+def test_languages_of_a_translator(tmp_path: Path) -> None:
+    config, special = MOSES["FSMT"]
+    folder = european(tmp_path / "folder", "FSMT", special, **config)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    assert tokenizer.convert_ids_to_tokens(2) == "</s>"
+    assert tokenizer.convert_ids_to_tokens([2, 99999], skip_special_tokens=True) == ["<unk>"]
+    with pytest.raises(TypeError, match=r"langs=\['en'\] is not supported: it is a list of two languages"):
+        AutoTokenizer.from_pretrained(european(folder, "FSMT", special, langs=["en"]))
+    (folder / "vocab-tgt.json").unlink()
+    with pytest.raises(bp.ArtifactError, match=r"there is no vocab-tgt\.json"):
+        AutoTokenizer.from_pretrained(folder)
+    with pytest.raises(bp.FormatError, match="FSMTTokenizer finds words with another library first"):
+        bp.load(folder)
 
 
 def test_broken_files(tmp_path: Path) -> None:

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair.errors import FormatError
 from bytepair.formats import hf_json
-from bytepair.formats.classes import (
-    A,
-    B,
-    check_tokens,
-    refused,
-    refused_alone,
-    warn_if_unknown,
-    with_entities,
-    with_template,
-)
+from bytepair.formats.classes import A, B, check_tokens, warn_if_unknown, with_entities, with_template
 from bytepair.formats.configs import CONFIG, named_tokens, template
 from bytepair.formats.vocab_merges import pairs
 from bytepair.model.spec import AddedToken, TokenizerSpec
@@ -60,10 +51,6 @@ _TEMPLATES: dict[str, tuple[tuple[str | int, ...], tuple[str | int, ...], tuple[
 }
 """The templates for one text and for two, of roles, other tokens and texts; and the types of their parts."""
 
-# Their words are found by the rules of a language. FSMT has two vocabularies besides.
-_OF_MOSES = {"BioGpt", "Flaubert", "XLM"}
-_REFUSED = {*_OF_MOSES, "FSMT"}
-
 _WORD_END = "</w>"
 
 
@@ -89,8 +76,6 @@ def read_words(name: str | None, vocab: Mapping[str, Any], merges: bytes, config
     Raises:
         FormatError: The class is none of those, or is not named. Or the files are malformed, or a token is missing.
     """
-    if name in _REFUSED:
-        raise _not_bytes(name)
     if name not in _OF_WORDS:
         raise FormatError(
             "tokens that end with </w> are characters and not bytes, and nothing says how words are found",
@@ -129,10 +114,8 @@ def as_class(
         config: ``tokenizer_config.json`` and ``special_tokens_map.json``, which may name tokens.
 
     Raises:
-        FormatError: The class does what is not done here, or a token that it adds is missing.
+        FormatError: A token that the class adds is missing.
     """
-    if name in _REFUSED:
-        raise _not_bytes(name)
     if name not in _ROLES:
         if name not in _OF_WORDS:
             warn_if_unknown(name)
@@ -180,9 +163,3 @@ def _stripping(config: Mapping[str, Any], roles: Mapping[str, str]) -> str | Non
     rows = listed.values() if isinstance(listed, dict) else ()
     is_listed = any(isinstance(row, dict) and row.get("content") == roles.get("mask") for row in rows)
     return None if is_listed or (isinstance(mask, dict) and mask.get("lstrip") is False) else roles.get("mask")
-
-
-def _not_bytes(name: str) -> FormatError:
-    if name in _OF_MOSES:
-        return refused_alone(name)
-    return refused(f"{name}Tokenizer does more with a text than to merge its bytes")

@@ -109,6 +109,9 @@ GENERAL = frozenset(["PreTrained", "TokenizersBackend"])
 _PLAIN = frozenset(_OF_PLAIN.split()) | GENERAL
 """The classes that do what their files say."""
 
+OF_MOSES = frozenset(["BioGpt", "FSMT", "Flaubert", "XLM"])
+"""The classes whose words are found by the rules of Moses."""
+
 _MOST_EXTRA_IDS = 10_000
 
 A, B = 0, 1

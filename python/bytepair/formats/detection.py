@@ -160,10 +160,12 @@ def _file_in(folder: Path) -> Path:
         return found[0]
     if found:
         raise FormatError("the folder holds several tokenizers", file=str(folder), remedy="name the file itself")
-    from bytepair.formats import configs, fileless  # noqa: PLC0415 (few folders need them)
+    from bytepair.formats import classes, configs, fileless  # noqa: PLC0415 (few folders need them)
 
     # ByT5 has no other files than those that name it.
     if place := fileless.place_in(folder):
         return place
+    if (name := configs.class_of(folder)) == "FSMT":
+        raise classes.refused_alone(name)
     what = f"the folder holds no tokenizer{configs.unknown_class(folder)}"
     raise FormatError(what, file=str(folder), remedy="is it the right folder, and whole? else name the file itself")

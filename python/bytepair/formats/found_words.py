@@ -4,8 +4,10 @@ What is read here is for texts whose words have been found already, with U+0020 
 `bytepair.compat.transformers.word_finders` makes them. So `bytepair.load` refuses such a folder, and
 `bytepair.compat.transformers.AutoTokenizer` loads it.
 
-Source: ``tokenization_bert_japanese.py``, ``tokenization_biogpt.py``, ``tokenization_flaubert.py`` and
-``tokenization_xlm.py`` in ``transformers`` 5.
+FSMT translates: its ids are decoded by another vocabulary, that of the language it translates into (`target`).
+
+Source: ``tokenization_bert_japanese.py``, ``tokenization_biogpt.py``, ``tokenization_flaubert.py``,
+``tokenization_fsmt.py`` and ``tokenization_xlm.py`` in ``transformers`` 5.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     from bytepair.model.models import Model
 
 _END = "</w>"
-_VOCABULARY, _SPELLED, _MERGES = "vocab.txt", "vocab.json", "merges.txt"
+_SPELLED, _MERGES, _TARGET = "vocab.json", "merges.txt", "vocab-tgt.json"
+_VOCABULARIES = {"BertJapanese": "vocab.txt", "FSMT": "vocab-src.json"}
+"""The files of tokens that are not ``vocab.json``."""
 _PRE_TOKENIZERS = (spell_step({"type": "WhitespaceSplit"}),)
 
 
@@ -48,6 +52,7 @@ class _Class(NamedTuple):
 
 _BERT = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
 _BIOGPT = {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>"}
+_FSMT = {role: token for role, token in _BIOGPT.items() if role != "eos"}
 _XLM = _Class(
     {"bos": "<s>", "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "</s>", "mask": "<special1>"},
     ("bos", A, "sep"),
@@ -57,6 +62,7 @@ _XLM = _Class(
 _CLASSES = {
     "BertJapanese": _Class(_BERT, ("cls", A, "sep"), ("cls", A, "sep", B, "sep"), ("000", "00011")),
     "BioGpt": _Class(_BIOGPT, ("sep", A), ("sep", A, "sep", B), ("00", "0011")),
+    "FSMT": _Class(_FSMT, (A, "sep"), (A, "sep", B, "sep"), ("00", "0011")),
     "Flaubert": _XLM,
     "XLM": _XLM,
 }
@@ -69,8 +75,7 @@ def class_in(folder: Path) -> str | None:
     if not files.is_folder(folder):
         return None
     name = configs.class_of(folder)
-    is_there = files.exists(folder / (_VOCABULARY if name == "BertJapanese" else _SPELLED))
-    return name if name in NAMES and is_there else None
+    return name if name in NAMES and files.exists(folder / _VOCABULARIES.get(str(name), _SPELLED)) else None
 
 
 def read(folder: Path, name: str) -> TokenizerSpec:
@@ -91,17 +96,31 @@ def read(folder: Path, name: str) -> TokenizerSpec:
         kind = config.get("subword_tokenizer_type") or "wordpiece"
         if kind not in {"wordpiece", "character"}:
             raise refused(f"{name}Tokenizer with subword_tokenizer_type {str(kind)[:80]!r}")
-        ids = {token.decode(): id for token, id in ids_of_lines(_content(folder, _VOCABULARY)).items()}
+        ids = {token.decode(): id for token, id in ids_of_lines(_content(folder, _VOCABULARIES[name])).items()}
         spec = _of_tokens(ids, roles, by_character=kind == "character")
     else:
-        path = folder / _SPELLED
-        ids = ids_of(parse_json(path, _content(folder, _SPELLED)), path)
+        ids = _spelled(folder, _VOCABULARIES.get(name, _SPELLED))
         spec = _of_pairs(ids, _pairs(_content(folder, _MERGES)), roles)
     special = {token: ids[token] for token in roles.values() if token in ids}
     by_id = sorted(special.items(), key=lambda row: row[1])
     spec = spec.replace(added_tokens=tuple(AddedToken(token, id) for token, id in by_id), roles=tuple(roles.items()))
     single, pair = ([roles.get(str(part), part) for part in row] for row in (of_class.single, of_class.pair))
     return with_template(spec, single, pair, of_class.types)
+
+
+def target(folder: Path) -> dict[int, str]:
+    """The tokens that ids of FSMT are decoded to, by their ids.
+
+    Raises:
+        ArtifactError: The file is missing.
+        FormatError: It is malformed.
+    """
+    return {id: token for token, id in _spelled(folder, _TARGET).items()}
+
+
+def _spelled(folder: Path, name: str) -> dict[str, int]:
+    path = folder / name
+    return ids_of(parse_json(path, _content(folder, name)), path)
 
 
 def _content(folder: Path, name: str) -> bytes:
@@ -170,12 +189,15 @@ def _pairs(data: bytes) -> list[tuple[str, str]]:
     return list(found)
 
 
-def write(spec: TokenizerSpec, vocabulary: Mapping[str, int]) -> dict[str, bytes]:
+def write(
+    spec: TokenizerSpec, vocabulary: Mapping[str, int], target: Mapping[int, str] | None = None
+) -> dict[str, bytes]:
     """Writes the files of a tokenizer that `read` made.
 
     Args:
         spec: The tokenizer.
         vocabulary: The tokens of its vocabulary with their ids, without those that were added to it.
+        target: What `target` returned, for FSMT.
 
     Raises:
         FormatError: A ``vocab.txt`` cannot hold ids with holes.
@@ -184,11 +206,16 @@ def write(spec: TokenizerSpec, vocabulary: Mapping[str, int]) -> dict[str, bytes
     model = spec.model
     if not isinstance(model, BytePair):
         if [id for _, id in by_id] != list(range(len(by_id))):
-            raise FormatError(f"{_VOCABULARY} cannot hold ids with holes")
-        return {_VOCABULARY: "".join(f"{token}\n" for token, _ in by_id).encode()}
+            raise FormatError("vocab.txt cannot hold ids with holes")
+        return {"vocab.txt": "".join(f"{token}\n" for token, _ in by_id).encode()}
     assert model.alphabet is not None
     texts = dict(zip(model.ids, (token.decode() for token in model.tokens), strict=True))
     above = 1 + max(model.ids)
     texts |= {above + place: text for place, text in enumerate(model.alphabet.unlisted)}
     merges = "".join(f"{texts[left]} {texts[right]}\n" for left, right in model.merges or ())
-    return {_SPELLED: json.dumps(dict(by_id), ensure_ascii=False).encode(), _MERGES: merges.encode()}
+    name = _SPELLED if target is None else _VOCABULARIES["FSMT"]
+    held = {name: json.dumps(dict(by_id), ensure_ascii=False).encode(), _MERGES: merges.encode()}
+    if target is None:
+        return held
+    decoded = {token: id for id, token in target.items()}
+    return held | {_TARGET: json.dumps(decoded, ensure_ascii=False).encode()}

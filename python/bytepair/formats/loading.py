@@ -211,7 +211,7 @@ def read_ranks(data: bytes, split: str, special_tokens: Mapping[str, int] | None
 def _read_vocab_merges(
     detected: Detected, split: str | None, special_tokens: Mapping[str, int] | None
 ) -> TokenizerSpec:
-    from bytepair.formats import byte_classes, clip, configs, separated, vocab_merges  # noqa: PLC0415
+    from bytepair.formats import byte_classes, classes, clip, configs, separated, vocab_merges  # noqa: PLC0415
 
     place = merges_beside(detected.path)
     if not files.exists(place):
@@ -230,6 +230,8 @@ def _read_vocab_merges(
         return clip.read_pair(detected.content, merges, special_tokens)
     config = configs.table(place.parent, configs.CONFIG)
     name = configs.class_of(place.parent)
+    if name in classes.OF_MOSES:
+        raise classes.refused_alone(str(name))
     if name in separated.SPELLED:
         special = configs.table(place.parent, configs.SPECIAL) | config
         return separated.read_spelled(detected.content, detected.path, merges, str(name), special)

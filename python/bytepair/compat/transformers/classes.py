@@ -63,6 +63,9 @@ _NAMES: dict[str, dict[str, str]] = {
     "Gemma": _GEMMA,
     "Qwen2": _QWEN2,
     "BioGpt": {name: token for name, token in _ROBERTA.items() if name not in {"cls_token", "mask_token"}},
+    "FSMT": {
+        name: token for name, token in _ROBERTA.items() if name in {"bos_token", "unk_token", "sep_token", "pad_token"}
+    },
     **dict.fromkeys(("Flaubert", "XLM"), _XLM),
 }
 _EXTRA = {stem: [f"<special{number}>" for number in range(10)] for stem in ("Flaubert", "XLM")}

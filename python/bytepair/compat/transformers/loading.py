@@ -97,7 +97,7 @@ def parts(path: Path, *, by_class: bool, stem: str | None = None) -> Parts:
         # Only the class that finds the words can use such a vocabulary.
         engine = Tokenizer(found_words.read(path, name))
         detected, base = None, base_size(engine)
-        settings: dict[str, Any] = {}
+        settings: dict[str, Any] = {"_target": found_words.target(path)} if name == "FSMT" else {}
     else:
         detected = detection.detect(path)
         engine, base, settings = _engine(path, detected)

@@ -3,14 +3,15 @@
 A finder is plain data, so that it can be copied and pickled; the library's own object is made on first use, once for
 each setting.
 
-Source: ``tokenization_bert_japanese.py``, ``tokenization_biogpt.py``, ``tokenization_flaubert.py`` and
-``tokenization_xlm.py`` in ``transformers`` 5, and the scripts of Moses that the last of these names.
+Source: ``tokenization_bert_japanese.py``, ``tokenization_biogpt.py``, ``tokenization_flaubert.py``,
+``tokenization_fsmt.py`` and ``tokenization_xlm.py`` in ``transformers`` 5, and the scripts of Moses that the last of
+these names.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -29,6 +30,7 @@ SETTINGS = {
         *("mecab_kwargs", "sudachi_kwargs", "jumanpp_kwargs"),
     ),
     "BioGpt": (),
+    "FSMT": ("langs", "do_lower_case"),
     "Flaubert": ("do_lowercase", "do_lowercase_and_remove_accent", "lang2id", "id2lang"),
     "XLM": ("do_lowercase_and_remove_accent", "lang2id", "id2lang"),
 }
@@ -89,12 +91,14 @@ class Moses(NamedTuple):
         before: What is done with a text first.
         after: What is done with its words, which U+0020 separates.
         is_escaped: Whether ``<`` and the like are escaped, and dashes words; tokens are put together by the rules too.
+        target: The language of the tokens that are put together; None for the same.
     """
 
     language: str
     before: tuple[Callable[[str], str], ...] = ()
     after: tuple[Callable[[str], str], ...] = ()
     is_escaped: bool = False
+    target: str | None = None
 
     def split(self, text: str) -> str:
         """The words of a text with U+0020 between them."""
@@ -111,7 +115,7 @@ class Moses(NamedTuple):
         text = "".join(tokens).replace(_END, " ")
         if not self.is_escaped:
             return text.strip()
-        made: str = _moses("MosesDetokenizer", self.language).detokenize(text.replace(" ", " ").split())
+        made: str = _moses("MosesDetokenizer", self.target or self.language).detokenize(text.split())
         return made
 
 
@@ -131,9 +135,29 @@ def of_class(name: str, settings: Mapping[str, Any]) -> WordFinder:
         return Moses("en", is_escaped=True)
     if name == "Flaubert":
         first = (_without_double_quotes, str.lower) if settings.get("do_lowercase") else (_without_double_quotes,)
-        return Moses("fr", (*first, _ascii_punctuation, _french_punctuation, _printable))
+        return Moses("fr", (*first, *_cleaned("fr")))
+    if name == "FSMT":
+        return _of_translator(settings)
     is_plain = settings.get("do_lowercase_and_remove_accent", True) in {None, True}
-    return Moses("en", (_ascii_punctuation, _english_punctuation, _printable), (_without_accents,) if is_plain else ())
+    return Moses("en", _cleaned("en"), (_without_accents,) if is_plain else ())
+
+
+def _cleaned(language: str) -> tuple[Callable[[str], str], ...]:
+    """What is done with a text of a language before Moses finds words."""
+    return _ascii_punctuation, partial(_punctuation, language), _printable
+
+
+def _of_translator(settings: Mapping[str, Any]) -> Moses:
+    languages = settings.get("langs")
+    if (
+        not isinstance(languages, (list, tuple))
+        or len(languages) != 2
+        or not all(isinstance(each, str) for each in languages)
+    ):
+        raise TypeError(f"langs={languages!r} is not supported: it is a list of two languages")
+    source, target = languages
+    first = (str.lower,) if settings.get("do_lower_case") else ()
+    return Moses(source, (*first, *_cleaned(source)), is_escaped=True, target=target)
 
 
 def _of_japanese(settings: Mapping[str, Any]) -> Mecab:
@@ -194,13 +218,8 @@ def _ascii_punctuation(text: str) -> str:
     return re.sub(r"[。．]\s*", ". ", text).translate(_ASCII)
 
 
-def _english_punctuation(text: str) -> str:
-    made: str = _moses("MosesPunctNormalizer", "en").normalize(text)
-    return made
-
-
-def _french_punctuation(text: str) -> str:
-    made: str = _moses("MosesPunctNormalizer", "fr").normalize(text)
+def _punctuation(language: str, text: str) -> str:
+    made: str = _moses("MosesPunctNormalizer", language).normalize(text)
     return made
 
 

@@ -23,7 +23,7 @@ _DEEPEST = 4
 
 
 class WordFindingTokenizer(PreTrainedTokenizerFast):
-    """A tokenizer of ``BertJapaneseTokenizer``, ``BioGptTokenizer``, ``FlaubertTokenizer`` or ``XLMTokenizer``.
+    """A tokenizer of one of the classes in `bytepair.formats.found_words.NAMES`, such as ``BertJapaneseTokenizer``.
 
     Words are found first, in the text between added tokens, then the engine encodes them. As in ``transformers``, there
     are no offsets: words are not always parts of the text. Load it with ``AutoTokenizer.from_pretrained``.
@@ -31,12 +31,15 @@ class WordFindingTokenizer(PreTrainedTokenizerFast):
 
     _bases = SLOW
     _finder: WordFinder
+    _target: dict[int, str] | None
+    """FSMT's tokens of the language that it translates into, by the ids that are decoded to them."""
 
     def _set_up(self, settings: dict[str, Any], *, from_file: bool) -> None:
         assert self._stem is not None
         if not from_file:
             raise TypeError(f"a {self._stem}Tokenizer is loaded with from_pretrained")
         self._finder = word_finders.of_class(self._stem, settings)
+        self._target = settings.pop("_target", None)
         super()._set_up({**settings, "tokenizer_class": f"{self._stem}Tokenizer"}, from_file=from_file)
 
     @property
@@ -78,6 +81,20 @@ class WordFindingTokenizer(PreTrainedTokenizerFast):
         tokens: list[str] = self.convert_ids_to_tokens(ids)
         return tokens
 
+    def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
+        """As for other classes; of FSMT, tokens of the language that it translates into, and `unk_token` if unknown."""
+        if self._target is None:
+            return super().convert_ids_to_tokens(ids, skip_special_tokens)
+        is_one = not isinstance(ids, (list, tuple)) and not getattr(ids, "shape", None)
+        skipped = set(self.all_special_ids) if skip_special_tokens and not is_one else ()
+        added = self.added_tokens_decoder
+        found = [
+            str(added[id]) if id in added else self._target.get(id, self.unk_token)
+            for id in plain_ids(ids)
+            if id not in skipped
+        ]
+        return found[0] if is_one else found
+
     def convert_tokens_to_string(self, tokens: list[str]) -> str:
         """The text of tokens, as the class puts words together."""
         return self._finder.join(tokens)
@@ -89,15 +106,16 @@ class WordFindingTokenizer(PreTrainedTokenizerFast):
         ids = plain_ids(token_ids)
         if ids and isinstance(ids[0], list):
             return [self.decode(row, skip_special_tokens, clean_up_tokenization_spaces) for row in ids]
-        # An unknown id is an error.
-        self.engine.decode(ids)
+        if self._target is None:
+            # An unknown id is an error.
+            self.engine.decode(ids)
         text = self._finder.join(self.convert_ids_to_tokens(ids, skip_special_tokens=skip_special_tokens))
         wanted = clean_up_tokenization_spaces
         return without_spaces(text) if (self.clean_up_tokenization_spaces if wanted is None else wanted) else text
 
     def _files(self) -> tuple[str, dict[str, bytes]]:
         tokens = {token: id for token, id in self.get_vocab().items() if id < self.vocab_size}
-        held = found_words.write(self.engine.spec, tokens)
+        held = found_words.write(self.engine.spec, tokens, self._target)
         return "vocab.txt" if len(held) == 1 else "vocab+merges", held
 
     def train_new_from_iterator(self, text_iterator: Iterable[Any], vocab_size: int, *_: Any, **__: Any) -> Self:
