@@ -44,6 +44,15 @@ const AT_ONCE: usize = 1 << 13;
 /// Behind so many bytes for each id that a part may have, a cut is only looked for where nothing else tells how far it goes.
 const FOR_AN_ID: u64 = 128;
 
+/// Where the first mark behind a place is further away, in bytes and for each id of a limit, what fits is looked for before the
+/// text up to the mark is counted. To count is fast where the pieces of a text are its parts.
+const FAR: u64 = 128;
+const FAR_IN_TEXT: u64 = 1024;
+const FAR_FOR_AN_ID: u64 = 8;
+
+/// Where no cut is in so many times the bytes that a limit asks for, what fits is looked for without one, if counting is slow.
+const SOON: usize = 8;
+
 /// The most marks that are kept although no one needs them.
 const SPARE: usize = 1 << 12;
 
@@ -238,17 +247,25 @@ impl Ruler {
         self.marks.last().map_or(0, |mark| mark.0)
     }
 
-    /// The number of the first mark behind `start`, and the ids of the text from `start` to it.
-    fn first_behind(&mut self, counter: &Counter, text: &str, start: usize) -> Result<Option<(usize, u64)>> {
-        if let Some((_, first, head)) = self.behind.filter(|behind| behind.0 == start) {
-            return Ok(Some((first, head)));
+    /// The number of the first mark behind `start`, if there is one.
+    fn first_behind(&mut self, counter: &Counter, text: &str, start: usize) -> Result<Option<usize>> {
+        if let Some((_, first, _)) = self.behind.filter(|behind| behind.0 == start) {
+            return Ok(Some(first));
         }
         let mut first = self.passed(self.near, |mark| mark.0 <= start);
         if self.refine(counter, text, first)? {
             first = self.passed(first, |mark| mark.0 <= start);
         }
         self.near = first;
-        let Some(&(place, sum)) = self.marks.get(first) else { return Ok(None) };
+        Ok((first < self.marks.len()).then_some(first))
+    }
+
+    /// The ids of the text from `start` to the first mark behind it, which has this number.
+    fn head(&mut self, counter: &Counter, text: &str, start: usize, first: usize) -> Result<u64> {
+        if let Some((_, _, head)) = self.behind.filter(|behind| behind.0 == start) {
+            return Ok(head);
+        }
+        let (place, sum) = self.marks[first];
         let before = first.checked_sub(1).map(|before| self.marks[before]).filter(|before| before.0 == start);
         let is_counted = counter.is_same_inside || self.begins && start == 0;
         let head = match before.filter(|_| is_counted) {
@@ -256,7 +273,7 @@ impl Ruler {
             None => counter.count(text, start..place, As::Text)?,
         };
         self.behind = Some((start, first, head));
-        Ok(Some((first, head)))
+        Ok(head)
     }
 
     /// The number of ids of a part of the text by itself.
@@ -266,7 +283,8 @@ impl Ruler {
     pub(crate) fn count(&mut self, counter: &Counter, text: &str, part: Range<usize>, end: usize) -> Result<u64> {
         self.cover(counter, text, part.end, end)?;
         match self.first_behind(counter, text, part.start)? {
-            Some((first, head)) if self.marks[first].0 <= part.end => {
+            Some(first) if self.marks[first].0 <= part.end => {
+                let head = self.head(counter, text, part.start, first)?;
                 let mut last = self.passed(first, |mark| mark.0 <= part.end);
                 if self.refine(counter, text, last)? {
                     last = self.passed(last, |mark| mark.0 <= part.end);
@@ -295,11 +313,29 @@ impl Ruler {
 
     fn fit_within(&mut self, counter: &Counter, text: &str, start: usize, limit: u64, end: usize) -> Result<Fit> {
         if self.last() <= start {
-            self.cover(counter, text, start + bytes_for(limit), end)?;
+            let wanted = bytes_for(limit);
+            let soon = boundary(text, start.saturating_add(SOON * wanted).min(end));
+            self.cover(counter, text, start + wanted, soon)?;
+            if self.last() <= start
+                && !counter.keeps_text
+                && let Some(fit) = counter.longest_if_decided(text, start..soon, limit)?
+            {
+                return Ok(fit);
+            }
+            self.cover(counter, text, start + wanted, end)?;
         }
-        let Some((first, head)) = self.first_behind(counter, text, start)? else {
+        let Some(first) = self.first_behind(counter, text, start)? else {
             return counter.longest(text, Stretch { start, end: text.len(), what: As::Text, is_open: true }, limit);
         };
+        // In a long piece the first mark may be far behind all that fits.
+        let place = self.marks[first].0;
+        let far = if counter.keeps_text { FAR_IN_TEXT } else { FAR };
+        if (place - start) as u64 > limit.saturating_mul(FAR_FOR_AN_ID).max(far)
+            && let Some(fit) = counter.longest_if_decided(text, start..place, limit)?
+        {
+            return Ok(fit);
+        }
+        let head = self.head(counter, text, start, first)?;
         if head > limit {
             let stretch = Stretch { start, end: self.marks[first].0, what: As::Text, is_open: false };
             return counter.longest(text, stretch, limit);

@@ -7,6 +7,8 @@
 //! Weakness: where nothing is known of a long stretch but its counts, because an expression needs backtracking, say, it is
 //! bisected. The place that is found then fits, and none of the next [`FURTHER`] does, but one behind these may.
 
+use std::ops::Range;
+
 use crate::cache::part_counts::LONGEST;
 use crate::count::counter::{As, Counter};
 use crate::count::run::Run;
@@ -103,21 +105,10 @@ impl Counter<'_> {
             return Ok(Fit { tokens: fit.tokens + run.tokens, decided: fit.decided || run.decided, ..run });
         }
         if end - start > SHORT {
-            // A few ids are of little text, and it is not asked what the rest is like.
-            let near = start.saturating_add(limit.saturating_mul(READ_FOR_AN_ID).max(SHORT as u64) as usize);
-            let near = boundary(text, near.min(end));
-            for until in [near, end] {
-                if self.stages_of(&text[start..until]).is_none() {
-                    break;
-                }
-                let rest = self.tokenizer.fit_from_left(&text[start..until], self.policy, limit);
-                let rest = rest.map_err(|error| error.shifted(start))?;
+            for until in [near_end(text, start, end, limit), end] {
+                let Some(rest) = self.longest_in_stages(text, start..until, limit)? else { break };
                 if rest.decided || until == end {
-                    return Ok(Fit {
-                        at: start + rest.at,
-                        tokens: fit.tokens + rest.tokens,
-                        decided: fit.decided || rest.decided,
-                    });
+                    return Ok(Fit { tokens: fit.tokens + rest.tokens, decided: fit.decided || rest.decided, ..rest });
                 }
             }
             return self.longest_by_halves(text, stretch, limit, fit);
@@ -132,6 +123,32 @@ impl Counter<'_> {
             place = boundary_before(text, place);
         }
         Ok(fit)
+    }
+
+    /// The longest beginning of a stretch, as a text by itself, that has at most `limit` ids; None if it depends on what is at the
+    /// end of the stretch, or behind it.
+    ///
+    /// # Errors
+    /// As [`crate::pipeline::Tokenizer::encode`], for the text that was read.
+    pub(super) fn longest_if_decided(&self, text: &str, stretch: Range<usize>, limit: u64) -> Result<Option<Fit>> {
+        let Range { start, end } = stretch;
+        let run = self.longest_in_run(text, Stretch { start, end, what: As::Text, is_open: true }, limit)?;
+        let fit = match run {
+            Some(fit) => Some(fit),
+            None => self.longest_in_stages(text, start..near_end(text, start, end, limit), limit)?,
+        };
+        Ok(fit.filter(|fit| fit.decided))
+    }
+
+    /// The longest beginning of a stretch, if it can be followed through the stages.
+    fn longest_in_stages(&self, text: &str, stretch: Range<usize>, limit: u64) -> Result<Option<Fit>> {
+        let start = stretch.start;
+        if self.stages_of(&text[stretch.clone()]).is_none() {
+            return Ok(None);
+        }
+        let fit = self.tokenizer.fit_from_left(&text[stretch], self.policy, limit);
+        let fit = fit.map_err(|error| error.shifted(start))?;
+        Ok(Some(Fit { at: start + fit.at, ..fit }))
     }
 
     /// Where a run begins in a stretch, if one begins soon: the first joined place behind the last one near the start that is
@@ -254,6 +271,12 @@ impl Counter<'_> {
         })?;
         Ok(found)
     }
+}
+
+/// Up to where a stretch is read first: a few ids are of little text, and it is not asked what the rest is like.
+fn near_end(text: &str, start: usize, end: usize, limit: u64) -> usize {
+    let near = start.saturating_add(limit.saturating_mul(READ_FOR_AN_ID).max(SHORT as u64) as usize);
+    boundary(text, near.min(end))
 }
 
 /// The first place of a run in a stretch behind the last one near the start that is none.

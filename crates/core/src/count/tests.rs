@@ -12,6 +12,7 @@ use crate::pre_tokenize::PreTokenizer;
 use crate::segment::{Policy, Steps, Treat};
 use crate::split::added::AddedToken;
 use crate::split::{Pattern, names};
+use crate::utf8::boundary;
 use crate::vocab::{Semantics, Vocab};
 
 const NFC: [Normalizer; 1] = [Normalizer::Nfc];
@@ -275,6 +276,39 @@ fn a_text_of_sentencepiece_is_one_run_also_behind_white_space_and_accents() {
             if stays {
                 assert!(run.extend(&counter, &text, text.len()).unwrap());
                 assert_eq!(run.count_with(&counter, &text).unwrap(), count(&tokenizer, &text));
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_long_words_are_the_longest_that_fit() {
+    let mut seed = 3_u64;
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    };
+    let atoms = ["a", "b", "ab", "e", "\u{301}", "é", "\u{1100}\u{1161}", "x"];
+    let tokenizer = of_sentencepiece(&[]);
+    let counter = Counter::new(&tokenizer, POLICY);
+    // Words that end soon, and one that goes on behind all that is read for a part; cuts are rare inside of them.
+    for length in [20, 300, 900] {
+        let words: Vec<String> =
+            (0..900 / length).map(|_| (0..length).map(|_| atoms[random(atoms.len())]).collect()).collect();
+        let text = words.join(" <s>");
+        for limit in [1, 4, 15] {
+            let mut ruler = ruler::Ruler::new(limit);
+            let mut start = 0;
+            while start < text.len() {
+                let fit = ruler.fit(&counter, &text, start, limit, text.len()).unwrap();
+                let places = text[start..].char_indices().map(|(at, _)| start + at).chain([text.len()]);
+                let near = places.take(1 + 40 * limit as usize);
+                let counts = near.map(|place| (place, count(&tokenizer, &text[start..place])));
+                let longest = counts.filter(|&(_, tokens)| tokens <= limit).last().unwrap();
+                assert_eq!((fit.at, fit.tokens), longest, "{limit} of {:?}", &text[start..]);
+                // Parts begin anywhere.
+                start = boundary(&text, fit.at + random(3)).max(start + 1);
+                start = (start..=text.len()).find(|&start| text.is_char_boundary(start)).unwrap();
             }
         }
     }

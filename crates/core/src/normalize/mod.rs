@@ -233,15 +233,25 @@ impl Normalizer {
         }
     }
 
-    /// Whether the edge before some characters depends on the first of them, and on the one in front of it, alone.
+    /// Whether the edge before some characters depends on the first of them, and on the one in front of it, alone; unless the
+    /// first becomes nothing.
     pub(crate) fn is_settled(&self, right: &[char]) -> bool {
         match self {
             Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => {
                 right.get(1).is_some_and(|&next| forms::settles(self, next))
             }
-            Self::Precompiled(table) => table.is_settled(right),
+            Self::Precompiled(_) => Precompiled::is_settled(right),
             Self::SentencePiece(model) => model.is_settled(right),
             normalizer => normalizer.is_of_pairs(),
+        }
+    }
+
+    /// Whether a character becomes something, where [`Normalizer::is_settled`] asks for it.
+    pub(crate) fn keeps(&self, character: char) -> bool {
+        match self {
+            Self::Precompiled(table) => table.keeps(character),
+            Self::SentencePiece(model) => model.keeps(character),
+            _ => true,
         }
     }
 

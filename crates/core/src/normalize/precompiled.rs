@@ -112,13 +112,17 @@ impl Precompiled {
         beginning.edge(self.last_of(left))
     }
 
-    /// Whether [`Precompiled::edge`] depends on the first of some characters, and on the one in front of it, alone.
-    pub(super) fn is_settled(&self, right: &[char]) -> bool {
+    /// Whether [`Precompiled::edge`] depends on the first of some characters, and on the one in front of it, alone, if that is
+    /// kept.
+    pub(super) fn is_settled(right: &[char]) -> bool {
+        right.get(..2).is_some_and(are_apart)
+    }
+
+    /// Whether a character becomes something.
+    pub(super) fn keeps(&self, character: char) -> bool {
         let mut is_something = false;
-        right.get(..2).is_some_and(are_apart) && {
-            self.each_of_image(right[0], |_| is_something = true);
-            is_something
-        }
+        self.each_of_image(character, |_| is_something = true);
+        is_something
     }
 
     /// The last character of what a text becomes that ends with this one, if a cluster ends there.

@@ -352,11 +352,16 @@ impl SentencePiece {
             && (image == " " || !image.is_empty() && !image.starts_with([' ', self.space_character()]))
     }
 
-    /// Whether [`SentencePiece::edge_of`] depends on the first of some characters, and on the one in front of it, alone.
+    /// Whether [`SentencePiece::edge_of`] depends on the first of some characters, and on the one in front of it, alone, if that
+    /// is kept.
     pub(super) fn is_settled(&self, right: &[char]) -> bool {
         let (Some(joins), [first, rest @ ..]) = (self.joins(), right) else { return false };
-        let alone = rest.first().is_some_and(|&next| !joins.across(Some(*first), next));
-        (alone || !joins.is_long(*first)) && !self.image(*first, &mut [0; 4]).is_empty()
+        rest.first().is_some_and(|&next| !joins.across(Some(*first), next)) || !joins.is_long(*first)
+    }
+
+    /// Whether a character becomes something.
+    pub(super) fn keeps(&self, character: char) -> bool {
+        !self.image(character, &mut [0; 4]).is_empty()
     }
 
     /// Whether what a text becomes that ends with this character certainly ends in something else than white space.

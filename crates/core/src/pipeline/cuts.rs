@@ -329,7 +329,12 @@ impl<'t> Cuts<'t> {
             }
         }
         let Some(edge) = edge(text, place, Edge::MOST) else { return Meeting::Unknown };
-        if self.is_settled(&edge) { self.meeting_of_pair(edge, asks) } else { self.work_out(edge, asks) }
+        let first = self.steps.normalizers.first();
+        if self.may_settle && first.is_none_or(|first| first.is_settled(edge.right())) {
+            self.meeting_of_pair(edge, asks)
+        } else {
+            self.work_out(edge, asks)
+        }
     }
 
     /// Whether it depends on characters of ASCII behind them how two of ASCII meet; a table is read to find out.
@@ -341,12 +346,8 @@ impl<'t> Cuts<'t> {
         })
     }
 
-    /// Whether the two characters beside an edge alone decide how they meet.
-    fn is_settled(&self, edge: &Edge) -> bool {
-        self.may_settle && self.steps.normalizers.first().is_none_or(|first| first.is_settled(edge.right()))
-    }
-
-    /// How the characters of an edge meet where no further ones matter.
+    /// How the characters of an edge meet where no further ones matter, unless the first of the right part becomes nothing: that
+    /// is never remembered.
     fn meeting_of_pair(&self, edge: Edge, asks: bool) -> Meeting {
         let left = edge.left.map_or(u32::MAX >> 11, u32::from);
         let key = 1 << 63 | u64::from(u32::from(edge.right()[0])) << 21 | u64::from(left);
@@ -358,8 +359,11 @@ impl<'t> Cuts<'t> {
                 return meeting;
             }
         }
+        let is_kept = self.steps.normalizers.first().is_none_or(|first| first.keeps(edge.right()[0]));
         let meeting = self.work_out(edge, asks);
-        entry.store(key | (meeting as u64) << ANSWER_OF_PAIR, Ordering::Relaxed);
+        if is_kept {
+            entry.store(key | (meeting as u64) << ANSWER_OF_PAIR, Ordering::Relaxed);
+        }
         meeting
     }
 
