@@ -199,6 +199,13 @@ def test_copies_and_settings(tmp_path: Path) -> None:
         tokenizer.train_new_from_iterator([text], 300)
     with pytest.raises(bp.InvalidIdError):
         tokenizer.decode([99999])
+    with pytest.raises(bp.EncodeError) as caught:
+        tokenizer("東京\ud800")
+    assert caught.value.character == 2
+    with pytest.raises(TypeError, match="sudachi_kwargs"):
+        AutoTokenizer.from_pretrained(folder, sudachi_kwargs={"x": 1})
+    with pytest.raises(TypeError, match="a BertJapaneseTokenizer is loaded with from_pretrained"):
+        face.BertJapaneseTokenizer(tokenizer_object=tokenizer.engine)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +215,11 @@ def test_copies_and_settings(tmp_path: Path) -> None:
         ({"word_tokenizer_type": "sudachi"}, "word_tokenizer_type='sudachi' is not supported"),
         ({"never_split": ["x"]}, r"never_split=\['x'\] is not supported"),
         ({"do_word_tokenize": False}, "do_word_tokenize=False is not supported"),
+        ({"jumanpp_kwargs": {"x": 1}}, "jumanpp_kwargs={'x': 1} is not supported"),
+        ({"mecab_kwargs": ["ipadic"]}, r"mecab_kwargs=\['ipadic'\] is not supported"),
         ({"mecab_kwargs": {"other": 1}}, "mecab_kwargs={'other': 1} is not supported"),
+        ({"mecab_kwargs": {"mecab_dic": "antigravity"}}, "mecab_dic is one of ipadic, unidic, unidic_lite"),
+        ({"mecab_kwargs": {"mecab_option": "-d x"}}, "mecab_kwargs={'mecab_option': '-d x'} is not supported"),
     ],
 )
 def test_settings_that_are_not_supported(tmp_path: Path, config: dict[str, Any], what: str) -> None:

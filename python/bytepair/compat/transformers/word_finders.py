@@ -31,10 +31,13 @@ SETTINGS = {
     ),
     "BioGpt": (),
     "FSMT": ("langs", "do_lower_case"),
-    "Flaubert": ("do_lowercase", "do_lowercase_and_remove_accent", "lang2id", "id2lang"),
-    "XLM": ("do_lowercase_and_remove_accent", "lang2id", "id2lang"),
+    "Flaubert": ("do_lowercase",),
+    "XLM": ("do_lowercase_and_remove_accent",),
 }
-"""The settings of ``tokenizer_config.json`` that choose how words are found, or say something of them, by class."""
+"""The settings of ``tokenizer_config.json`` that choose how words are found, by class."""
+
+_DICTIONARIES = ("ipadic", "unidic", "unidic_lite")
+"""The packages of dictionaries: a folder names one, and no other module is imported because of it."""
 
 
 class WordFinder(Protocol):
@@ -51,16 +54,14 @@ class Mecab(NamedTuple):
     """MeCab, by the package ``fugashi``.
 
     Attributes:
-        dictionary: The package of its dictionary; None for one that `options` name.
-        options: Options of MeCab's command line.
+        dictionary: The package of its dictionary.
         is_normalized: Whether a text is put into NFKC first.
         is_lowercase: Whether words are lowercased.
         unk_token: For a tokenizer of single characters, what stands for white space, which is none of its tokens; None
             for one of words.
     """
 
-    dictionary: str | None = "unidic_lite"
-    options: str = ""
+    dictionary: str
     is_normalized: bool = True
     is_lowercase: bool = False
     unk_token: str | None = None
@@ -69,7 +70,7 @@ class Mecab(NamedTuple):
         """The words of a text, or the characters of its words, with U+0020 between them."""
         if self.is_normalized:
             text = normalize("NFKC", text)
-        words = [word.surface for word in _tagger(self.dictionary, self.options)(text)]
+        words = [word.surface for word in _tagger(self.dictionary)(text)]
         if self.is_lowercase:
             words = [word.lower() for word in words]
         if self.unk_token is not None:
@@ -161,32 +162,33 @@ def _of_translator(settings: Mapping[str, Any]) -> Moses:
 
 
 def _of_japanese(settings: Mapping[str, Any]) -> Mecab:
-    usual = {"do_word_tokenize": True, "do_subword_tokenize": True, "word_tokenizer_type": "mecab", "never_split": None}
+    usual = {"do_word_tokenize": True, "do_subword_tokenize": True, "word_tokenizer_type": "mecab"}
+    usual |= dict.fromkeys(("never_split", "sudachi_kwargs", "jumanpp_kwargs"))
     for name, value in usual.items():
         found = settings.get(name, "basic" if name == "word_tokenizer_type" else value)
         if (found or None) != value:
             raise TypeError(f"{name}={found!r} is not supported: words are found with MeCab alone")
-    given = dict(settings.get("mecab_kwargs") or {})
-    unk = settings.get("unk_token") or "[UNK]"
-    made = Mecab(
-        given.pop("mecab_dic", "unidic_lite"),
-        given.pop("mecab_option", None) or "",
-        bool(given.pop("normalize_text", True)),
-        bool(settings.get("do_lower_case")),
-        str(unk) if settings.get("subword_tokenizer_type") == "character" else None,
-    )
-    if given.pop("never_split", None) or given:
-        raise TypeError(f"mecab_kwargs={settings['mecab_kwargs']!r} is not supported")
-    return made
+    stated = settings.get("mecab_kwargs") or {}
+    given = {name: value for name, value in stated.items() if value is not None} if isinstance(stated, dict) else None
+    dictionary, is_normalized = "unidic_lite", True
+    if given is not None:
+        dictionary, is_normalized = given.pop("mecab_dic", dictionary), given.pop("normalize_text", is_normalized)
+    if given != {} or dictionary not in _DICTIONARIES:
+        names = ", ".join(_DICTIONARIES)
+        raise TypeError(f"mecab_kwargs={stated!r} is not supported: mecab_dic is one of {names}, normalize_text a flag")
+    unk = str(settings.get("unk_token") or "[UNK]")
+    is_character = settings.get("subword_tokenizer_type") == "character"
+    return Mecab(dictionary, bool(is_normalized), bool(settings.get("do_lower_case")), unk if is_character else None)
 
 
 @cache
-def _tagger(dictionary: str | None, options: str) -> Any:
-    fugashi = _imported("fugashi", "fugashi")
-    if dictionary is not None:
-        place = Path(_imported(dictionary, dictionary.replace("_", "-")).DICDIR)
-        options = f'-d "{place}" -r "{place / "mecabrc"}" {options}'
-    return fugashi.GenericTagger(options)
+def _tagger(dictionary: str) -> Any:
+    fugashi, package = _imported("fugashi", "fugashi"), dictionary.replace("_", "-")
+    place = Path(_imported(dictionary, package).DICDIR)
+    if not place.is_dir():
+        what = f"the package {package} has no dictionary"
+        raise ArtifactError(what, file=str(place), remedy=f"fetch it: python -m {dictionary} download")
+    return fugashi.GenericTagger(f'-d "{place}" -r "{place / "mecabrc"}"')
 
 
 @cache

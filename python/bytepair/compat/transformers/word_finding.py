@@ -35,9 +35,8 @@ class WordFindingTokenizer(PreTrainedTokenizerFast):
     """FSMT's tokens of the language that it translates into, by the ids that are decoded to them."""
 
     def _set_up(self, settings: dict[str, Any], *, from_file: bool) -> None:
-        assert self._stem is not None
-        if not from_file:
-            raise TypeError(f"a {self._stem}Tokenizer is loaded with from_pretrained")
+        if self._stem is None or not from_file:
+            raise TypeError(f"a {type(self).__name__} is loaded with from_pretrained")
         self._finder = word_finders.of_class(self._stem, settings)
         self._target = settings.pop("_target", None)
         super()._set_up({**settings, "tokenizer_class": f"{self._stem}Tokenizer"}, from_file=from_file)
@@ -71,6 +70,11 @@ class WordFindingTokenizer(PreTrainedTokenizerFast):
             return [self._with_words(each, added, depth + 1) for each in text]
         if not isinstance(text, str):
             return text
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            # A lone surrogate is an error, with its place.
+            self.engine.count(text)
         parts = [text] if added is None else added.split(text)
         # Every second part is an added token.
         return "".join(part if at % 2 else self._finder.split(part) for at, part in enumerate(parts))
