@@ -216,6 +216,7 @@ def test_copies_and_settings(tmp_path: Path) -> None:
         ({"never_split": ["x"]}, r"never_split=\['x'\] is not supported"),
         ({"do_word_tokenize": False}, "do_word_tokenize=False is not supported"),
         ({"jumanpp_kwargs": {"x": 1}}, "jumanpp_kwargs={'x': 1} is not supported"),
+        ({"mecab_kwargs": {"mecab_dic": None}}, "mecab_kwargs={'mecab_dic': None} is not supported"),
         ({"mecab_kwargs": ["ipadic"]}, r"mecab_kwargs=\['ipadic'\] is not supported"),
         ({"mecab_kwargs": {"other": 1}}, "mecab_kwargs={'other': 1} is not supported"),
         ({"mecab_kwargs": {"mecab_dic": "antigravity"}}, "mecab_dic is one of ipadic, unidic, unidic_lite"),

@@ -38,6 +38,8 @@ SETTINGS = {
 
 _DICTIONARIES = ("ipadic", "unidic", "unidic_lite")
 """The packages of dictionaries: a folder names one, and no other module is imported because of it."""
+_MECAB = {"mecab_dic": "unidic_lite", "normalize_text": True, "mecab_option": None, "never_split": None}
+"""What ``mecab_kwargs`` may hold, and what each is otherwise."""
 
 
 class WordFinder(Protocol):
@@ -169,16 +171,19 @@ def _of_japanese(settings: Mapping[str, Any]) -> Mecab:
         if (found or None) != value:
             raise TypeError(f"{name}={found!r} is not supported: words are found with MeCab alone")
     stated = settings.get("mecab_kwargs") or {}
-    given = {name: value for name, value in stated.items() if value is not None} if isinstance(stated, dict) else None
-    dictionary, is_normalized = "unidic_lite", True
-    if given is not None:
-        dictionary, is_normalized = given.pop("mecab_dic", dictionary), given.pop("normalize_text", is_normalized)
-    if given != {} or dictionary not in _DICTIONARIES:
+    given = _MECAB | stated if isinstance(stated, dict) else {}
+    is_known = given.keys() == _MECAB.keys() and not (given["mecab_option"] or given["never_split"])
+    if not is_known or given["mecab_dic"] not in _DICTIONARIES:
         names = ", ".join(_DICTIONARIES)
         raise TypeError(f"mecab_kwargs={stated!r} is not supported: mecab_dic is one of {names}, normalize_text a flag")
     unk = str(settings.get("unk_token") or "[UNK]")
     is_character = settings.get("subword_tokenizer_type") == "character"
-    return Mecab(dictionary, bool(is_normalized), bool(settings.get("do_lower_case")), unk if is_character else None)
+    return Mecab(
+        given["mecab_dic"],
+        bool(given["normalize_text"]),
+        bool(settings.get("do_lower_case")),
+        unk if is_character else None,
+    )
 
 
 @cache
