@@ -162,7 +162,7 @@ def test_a_saved_folder_is_the_same_in_both(tmp_path: Path, kind: str) -> None:
         config, special = MOSES[kind]
         first = AutoTokenizer.from_pretrained(european(folder, kind, special, **config))
     assert first.add_tokens(["<new>", "東京 x"]) == 2
-    # What was saved there before goes.
+    # Files of an earlier save are removed.
     saved = tmp_path / "saved"
     bp.train({"low": 5}, vocab_size=258).save(saved)
     first.save_pretrained(saved)

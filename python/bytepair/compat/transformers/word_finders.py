@@ -39,7 +39,7 @@ SETTINGS = {
 _DICTIONARIES = ("ipadic", "unidic", "unidic_lite")
 """The packages of dictionaries: a folder names one, and no other module is imported because of it."""
 _MECAB = {"mecab_dic": "unidic_lite", "normalize_text": True, "mecab_option": None, "never_split": None}
-"""What ``mecab_kwargs`` may hold, and what each is otherwise."""
+"""The keys of ``mecab_kwargs``, with their defaults."""
 
 
 class WordFinder(Protocol):
@@ -91,8 +91,8 @@ class Moses(NamedTuple):
 
     Attributes:
         language: The language.
-        before: What is done with a text first.
-        after: What is done with its words, which U+0020 separates.
+        before: Steps that a text takes first.
+        after: Steps that its words take, which U+0020 separates.
         is_escaped: Whether ``<`` and the like are escaped, and dashes words; tokens are put together by the rules too.
         target: The language of the tokens that are put together; None for the same.
     """
@@ -146,7 +146,7 @@ def of_class(name: str, settings: Mapping[str, Any]) -> WordFinder:
 
 
 def _cleaned(language: str) -> tuple[Callable[[str], str], ...]:
-    """What is done with a text of a language before Moses finds words."""
+    """The steps that a text of a language takes before Moses finds words."""
     return _ascii_punctuation, partial(_punctuation, language), _printable
 
 
