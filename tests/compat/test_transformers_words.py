@@ -251,6 +251,8 @@ def test_broken_files(tmp_path: Path) -> None:
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "BertJapaneseTokenizer"}')
     with pytest.raises(bp.FormatError, match=r"the vocabulary has no \[UNK\]"):
         AutoTokenizer.from_pretrained(folder)
+    with pytest.raises(bp.ArtifactError, match=r"a BertJapaneseTokenizer is no single file.*pass its folder"):
+        face.BertJapaneseTokenizer.from_pretrained(folder / "vocab.txt")
     folder = european(tmp_path / "xlm", "XLM", ["<unk>"])
     with pytest.raises(bp.FormatError, match="the vocabulary has no <s>, which is to be added"):
         AutoTokenizer.from_pretrained(folder)

@@ -1,7 +1,7 @@
 """Vocabularies of classes of ``transformers`` whose words another library finds: MeCab in Japanese, Moses in others.
 
-What is read here is for texts whose words have been found already, with U+0020 between them, and for no other texts:
-`bytepair.compat.transformers.word_finders` makes them. So `bytepair.load` refuses such a folder, and
+A tokenizer that is read here is for texts whose words have been found already, with U+0020 between them, and for no
+others: `bytepair.compat.transformers.word_finders` makes them. So `bytepair.load` refuses such a folder, and
 `bytepair.compat.transformers.AutoTokenizer` loads it.
 
 FSMT translates: its ids are decoded by another vocabulary, that of the language it translates into (`target`).
@@ -86,9 +86,11 @@ def read(folder: Path, name: str) -> TokenizerSpec:
         name: One of `NAMES`.
 
     Raises:
-        ArtifactError: A file is missing.
+        ArtifactError: It is a file, or one of its own is missing.
         FormatError: A file is malformed, or the vocabulary lacks a token. Or the class has pieces of sentencepiece.
     """
+    if not files.is_folder(folder):
+        raise ArtifactError(f"a {name}Tokenizer is no single file", file=str(folder), remedy="pass its folder")
     of_class = _CLASSES[name]
     config = configs.table(folder, configs.SPECIAL) | configs.table(folder, configs.CONFIG)
     roles = configs.named_tokens(config, of_class.roles)
@@ -190,14 +192,14 @@ def _pairs(data: bytes) -> list[tuple[str, str]]:
 
 
 def write(
-    spec: TokenizerSpec, vocabulary: Mapping[str, int], target: Mapping[int, str] | None = None
+    spec: TokenizerSpec, vocabulary: Mapping[str, int], decoded: Mapping[int, str] | None = None
 ) -> dict[str, bytes]:
     """Writes the files of a tokenizer that `read` made.
 
     Args:
         spec: The tokenizer.
         vocabulary: The tokens of its vocabulary with their ids, without those that were added to it.
-        target: What `target` returned, for FSMT.
+        decoded: The tokens that `target` returned, for FSMT.
 
     Raises:
         FormatError: A ``vocab.txt`` cannot hold ids with holes.
@@ -213,9 +215,9 @@ def write(
     above = 1 + max(model.ids)
     texts |= {above + place: text for place, text in enumerate(model.alphabet.unlisted)}
     merges = "".join(f"{texts[left]} {texts[right]}\n" for left, right in model.merges or ())
-    name = _SPELLED if target is None else _VOCABULARIES["FSMT"]
+    name = _SPELLED if decoded is None else _VOCABULARIES["FSMT"]
     held = {name: json.dumps(dict(by_id), ensure_ascii=False).encode(), _MERGES: merges.encode()}
-    if target is None:
+    if decoded is None:
         return held
-    decoded = {token: id for id, token in target.items()}
-    return held | {_TARGET: json.dumps(decoded, ensure_ascii=False).encode()}
+    ids = {token: id for id, token in decoded.items()}
+    return held | {_TARGET: json.dumps(ids, ensure_ascii=False).encode()}

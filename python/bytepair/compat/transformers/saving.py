@@ -41,14 +41,14 @@ def save(tokenizer: State, folder: Path, *, save_jinja_files: bool) -> tuple[str
     origin = tokenizer.engine.origin
     about = manifest.About(tokenizer.engine, (side, side), origin and origin.record(), _roles(tokenizer))
     about_files = manifest.build(tokenizer.engine.spec, format_name, held, [], folder=folder, about=about)
+    replaced = _earlier_templates(folder, templates)
+    if "tokenizer.json" not in held:
+        replaced.append(folder / "tokenizer.json")
     # A kill in between leaves files of two tokenizers, which the new manifest refuses to load as one.
     files.write_all(
         folder,
         {manifest.NAME: about_files, **templates, configs.CONFIG: written, **held},
-        replaced=[
-            *_earlier_templates(folder, templates),
-            *({folder / "tokenizer.json"} - {folder / name for name in held}),
-        ],
+        replaced=replaced,
         is_swept=True,
     )
     return tuple(str(folder / name) for name in (configs.CONFIG, *templates, *held, manifest.NAME))
