@@ -78,6 +78,23 @@ impl Bert {
         if self.lowercase { lowercase_edge(&edge) } else { Some(edge) }
     }
 
+    /// Whether [`Bert::edge`] depends on the first of some characters, and on the one in front of it, alone, if that is kept.
+    pub(super) fn is_settled(self, right: &[char]) -> bool {
+        right.get(1).is_some_and(|&next| {
+            forms::settles(&Normalizer::Nfd, next) && !matches!(self.clean(categories(), next), Cleaned::Removed)
+        })
+    }
+
+    /// Whether a character becomes something.
+    pub(super) fn keeps(self, character: char) -> bool {
+        let categories = categories();
+        let mut is_something = !self.strips();
+        forms::each_of_image(&Normalizer::Nfd, character, |part| {
+            is_something |= categories.of(part) & NONSPACING == 0;
+        });
+        is_something && !matches!(self.clean(categories, character), Cleaned::Removed)
+    }
+
     /// All stages for one character after the other; false where one is met that they cannot be so for.
     fn run_at_once(self, edit: &mut Edit) -> bool {
         let categories = categories();

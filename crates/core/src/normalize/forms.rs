@@ -215,7 +215,7 @@ fn begins_by_tables(form: &Normalizer, character: char) -> bool {
 }
 
 /// The characters that one becomes alone.
-fn each_of_image(form: &Normalizer, character: char, mut each: impl FnMut(char)) {
+pub(super) fn each_of_image(form: &Normalizer, character: char, mut each: impl FnMut(char)) {
     if character.is_ascii() {
         return each(character);
     }

@@ -219,7 +219,7 @@ impl Normalizer {
     /// Whether the edge between two characters depends on no others.
     pub(crate) fn is_of_pairs(&self) -> bool {
         match self {
-            Self::Replace(replace) => replace.is_of_characters(),
+            Self::Replace(replace) => replace.is_of_pairs(),
             Self::Prepend(_) | Self::Lowercase => true,
             _ => false,
         }
@@ -228,8 +228,8 @@ impl Normalizer {
     /// Whether [`Normalizer::is_settled`] may hold.
     pub(crate) fn may_settle(&self) -> bool {
         match self {
-            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd | Self::Precompiled(_) | Self::SentencePiece(_) => true,
-            normalizer => normalizer.is_of_pairs(),
+            Self::Bert(_) | Self::Precompiled(_) | Self::SentencePiece(_) => true,
+            normalizer => normalizer.is_form() || normalizer.is_of_pairs(),
         }
     }
 
@@ -240,6 +240,7 @@ impl Normalizer {
             Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => {
                 right.get(1).is_some_and(|&next| forms::settles(self, next))
             }
+            Self::Bert(bert) => bert.is_settled(right),
             Self::Precompiled(_) => Precompiled::is_settled(right),
             Self::SentencePiece(model) => model.is_settled(right),
             normalizer => normalizer.is_of_pairs(),
@@ -249,6 +250,7 @@ impl Normalizer {
     /// Whether a character becomes something, where [`Normalizer::is_settled`] asks for it.
     pub(crate) fn keeps(&self, character: char) -> bool {
         match self {
+            Self::Bert(bert) => bert.keeps(character),
             Self::Precompiled(table) => table.keeps(character),
             Self::SentencePiece(model) => model.keeps(character),
             _ => true,
@@ -317,7 +319,7 @@ impl Normalizer {
 
     /// The one that a character becomes wherever it is; None if that depends on others, or there is not one.
     pub(crate) fn image(&self, character: char) -> Option<char> {
-        if !matches!(self, Self::Lowercase | Self::Replace(_)) || !self.is_of_pairs() {
+        if !matches!(self, Self::Lowercase) && !self.is_of_characters() {
             return None;
         }
         let image = self.edge(&Edge::new(Some(character), [character])?)?;

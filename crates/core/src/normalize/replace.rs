@@ -70,6 +70,13 @@ impl Replace {
         self.character.is_some()
     }
 
+    /// Whether the edge between two characters depends on no others: it replaces each character of some by itself, or each run of
+    /// them, and none by nothing.
+    pub(crate) fn is_of_pairs(&self) -> bool {
+        let spans_pairs = matches!(self.spans, Some(Spans::Characters(_) | Spans::Runs { least: 1, .. }));
+        self.is_of_characters() || spans_pairs && !self.content.is_empty()
+    }
+
     /// Both, the first one being of ASCII.
     pub(crate) fn character(&self) -> Option<(u8, char)> {
         self.character

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::edge::{Between, Edge};
 use crate::normalize::{Normalizer, most_bytes};
@@ -33,8 +33,12 @@ pub(crate) struct Cuts<'t> {
     original: Option<&'t Matcher>,
     /// Finds them in normalized text.
     normalized: Option<&'t Matcher>,
+    /// All added tokens that any call looks for in normalized text, if that is not the original text.
+    any_normalized: Option<&'t Matcher>,
     /// Whether text beside an added token is not encoded as text that goes on.
     apart: bool,
+    /// The same in any call.
+    may_be_apart: bool,
     /// Whether the neighbours of added tokens decide if they are found, and their extent.
     minds_context: bool,
     /// Whether it depends on a control character behind them, which is removed, how two characters of ASCII meet.
@@ -52,28 +56,36 @@ pub(crate) struct Cuts<'t> {
     splits: usize,
 }
 
-/// How characters in a row meet, but for added tokens, as far as it was asked.
+/// How characters in a row meet, as far as it was asked. An entry has the characters that decide it, and the answer above.
 pub(crate) struct Memo {
     /// Whether it depends on characters of ASCII behind them how two of ASCII meet.
     looks_ahead: OnceLock<bool>,
-    /// By four characters of ASCII, how the first two meet. An entry has its characters, and the answer in the bits that
-    /// ASCII leaves free.
-    ascii: Box<[AtomicU32]>,
-    /// By two characters, where further ones do not matter. An entry has the first one from bit 0 on, the second one from bit
-    /// 21 on, and the answer above.
-    pairs: Box<[AtomicU64]>,
+    entries: Box<[AtomicU64]>,
 }
 
-/// The characters of the right part in the key of an entry for ASCII.
-const IN_KEY: usize = 3;
+/// What an entry says of a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Answer {
+    /// How the characters meet, but for added tokens.
+    meeting: Meeting,
+    /// Whether none of the added tokens that are looked for in normalized text extends across the place, or ends or begins
+    /// there where that matters to any call.
+    far: bool,
+}
 
-/// The bits of four characters of ASCII that are always 0: that an entry is set, and its answer.
-const KNOWN: u32 = 1 << 31;
-const ANSWER: [u32; 3] = [1 << 23, 1 << 15, 1 << 7];
+/// The characters of the right part in a key of ASCII, whose characters have a byte each.
+const IN_KEY: usize = 3;
 const NOT_ASCII: u32 = 0x8080_8080;
 
-/// Where an entry for a pair of characters has its answer.
-const ANSWER_OF_PAIR: u32 = 42;
+/// The bit of a key of two characters, where further ones do not matter: the first one is in the bits below, the second one in
+/// those from here on.
+const PAIR: u64 = 1 << 62;
+const SECOND: u32 = 21;
+
+/// The bit of an entry that is set, and where it has its answer.
+const SET: u64 = 1 << 63;
+const ANSWER: u32 = 42;
+const FAR: u64 = 1 << 45;
 
 /// A character that composes with no other one.
 const NOTHING_BEHIND: char = '\0';
@@ -83,25 +95,28 @@ const NOTHING_BEHIND: char = '\0';
 const NEAR: usize = 64;
 
 impl Memo {
-    const BITS: u32 = 14;
+    const BITS: u32 = 15;
 
-    fn of_ascii(&self, key: u32) -> &AtomicU32 {
-        &self.ascii[(key.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize]
+    fn entry(&self, key: u64) -> &AtomicU64 {
+        &self.entries[(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Self::BITS)) as usize]
     }
 
-    fn of_pair(&self, key: u64) -> &AtomicU64 {
-        &self.pairs[(key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - Self::BITS)) as usize]
+    #[inline]
+    fn get(&self, key: u64) -> Option<Answer> {
+        let found = self.entry(key).load(Ordering::Relaxed);
+        (found & !(0b111 << ANSWER | FAR) == key | SET)
+            .then(|| Answer { meeting: Meeting::ALL[(found >> ANSWER & 0b111) as usize], far: found & FAR != 0 })
+    }
+
+    fn set(&self, key: u64, answer: Answer) {
+        let far = if answer.far { FAR } else { 0 };
+        self.entry(key).store(key | SET | (answer.meeting as u64) << ANSWER | far, Ordering::Relaxed);
     }
 }
 
 impl Default for Memo {
     fn default() -> Self {
-        let places = 0..1 << Self::BITS;
-        Self {
-            looks_ahead: OnceLock::new(),
-            ascii: places.clone().map(|_| AtomicU32::new(0)).collect(),
-            pairs: places.map(|_| AtomicU64::new(0)).collect(),
-        }
+        Self { looks_ahead: OnceLock::new(), entries: (0..1 << Self::BITS).map(|_| AtomicU64::new(0)).collect() }
     }
 }
 
@@ -112,6 +127,8 @@ impl<'t> Cuts<'t> {
         let minds_context = [original, normalized].into_iter().flatten().any(Matcher::minds_context);
         let apart = minds_context || segmenter.minds_start();
         let Steps { normalizers, pre_tokenizers, patterns, .. } = segmenter.steps();
+        let any_normalized = segmenter.any_normalized().filter(|_| !normalizers.is_empty());
+        let may_be_apart = apart || segmenter.any_minds_context();
         let removes_controls = normalizers.iter().any(Normalizer::removes_controls);
         let may_settle = normalizers.first().is_none_or(Normalizer::may_settle)
             && normalizers.iter().skip(1).all(Normalizer::is_of_pairs);
@@ -128,7 +145,9 @@ impl<'t> Cuts<'t> {
             steps: segmenter.steps(),
             original,
             normalized,
+            any_normalized,
             apart,
+            may_be_apart,
             minds_context,
             removes_controls,
             may_settle,
@@ -291,13 +310,19 @@ impl<'t> Cuts<'t> {
         let right = after.chars().chain([NOTHING_BEHIND]).take(Edge::MOST);
         let edge = before.chars().next_back().and_then(|left| Edge::new(Some(left), right));
         self.steps.normalizers.iter().all(Normalizer::is_form)
-            && edge.is_some_and(|edge| matches!(self.work_out(edge, true), Meeting::Joined | Meeting::Growing))
+            && edge.is_some_and(|edge| matches!(self.work_out(edge, true).meeting, Meeting::Joined | Meeting::Growing))
             && !self.is_near(text, place, true)
     }
 
     /// How the characters beside a place meet; [`Meeting::Inside`] only if the model is not to be asked.
     #[inline]
     fn meeting_at(&self, text: &str, place: usize, asks: bool) -> Meeting {
+        self.answer_at(text, place, asks).meeting
+    }
+
+    /// What is known of a place, remembered where few characters decide it.
+    #[inline]
+    fn answer_at(&self, text: &str, place: usize, asks: bool) -> Answer {
         let bytes = &text.as_bytes()[place.saturating_sub(1)..];
         let around = match (bytes.first_chunk::<4>(), bytes) {
             (Some(&around), _) if place > 0 => Some(around),
@@ -308,33 +333,30 @@ impl<'t> Cuts<'t> {
         if let Some(around) = around {
             let key = u32::from_le_bytes(around);
             if key & NOT_ASCII == 0 {
-                let looks_ahead =
-                    self.looks_ahead() || self.removes_controls && around[1..].iter().any(u8::is_ascii_control);
-                let key = if looks_ahead { key } else { key & 0xFFFF };
-                let entry = self.tokenizer.memo().of_ascii(key);
-                let known = entry.load(Ordering::Relaxed);
-                let [first, second, third] = ANSWER;
-                if known & !(first | second | third) == key | KNOWN {
-                    let bit = |bit| usize::from(known & bit != 0);
-                    let meeting = Meeting::ALL[bit(first) + 2 * bit(second) + 4 * bit(third)];
-                    if !asks || meeting != Meeting::Inside {
-                        return meeting;
-                    }
-                }
-                let meeting = edge(text, place, IN_KEY).map_or(Meeting::Unknown, |edge| self.work_out(edge, asks));
-                let answer = meeting as u32;
-                let bits = [(answer & 1) * first, (answer >> 1 & 1) * second, (answer >> 2) * third];
-                entry.store(key | KNOWN | bits[0] | bits[1] | bits[2], Ordering::Relaxed);
-                return meeting;
+                let sees_control = self.removes_controls && around[1..].iter().any(u8::is_ascii_control);
+                let key = if !(sees_control || self.looks_ahead()) {
+                    u64::from(key & 0xFFFF)
+                } else if !sees_control && self.is_settled(&[around[1], around[2], around[3]].map(char::from)) {
+                    pair(around[0].into(), around[1].into())
+                } else {
+                    key.into()
+                };
+                return self.remembered(key, asks, || edge(text, place, IN_KEY));
             }
         }
-        let Some(edge) = edge(text, place, Edge::MOST) else { return Meeting::Unknown };
-        let first = self.steps.normalizers.first();
-        if self.may_settle && first.is_none_or(|first| first.is_settled(edge.right())) {
-            self.meeting_of_pair(edge, asks)
-        } else {
-            self.work_out(edge, asks)
+        match edge(text, place, Edge::MOST) {
+            Some(edge) if self.is_settled(edge.right()) => {
+                let key = pair(edge.left.unwrap_or_default(), edge.right()[0]);
+                self.remembered(key, asks, || Some(edge))
+            }
+            edge => self.work_out_if_any(edge, asks),
         }
+    }
+
+    /// Whether two characters alone decide how they meet, before these.
+    #[inline]
+    fn is_settled(&self, right: &[char]) -> bool {
+        self.may_settle && self.steps.normalizers.first().is_none_or(|first| first.is_settled(right))
     }
 
     /// Whether it depends on characters of ASCII behind them how two of ASCII meet; a table is read to find out.
@@ -346,29 +368,39 @@ impl<'t> Cuts<'t> {
         })
     }
 
-    /// How the characters of an edge meet where no further ones matter, unless the first of the right part becomes nothing: that
-    /// is never remembered.
-    fn meeting_of_pair(&self, edge: Edge, asks: bool) -> Meeting {
-        let left = edge.left.map_or(u32::MAX >> 11, u32::from);
-        let key = 1 << 63 | u64::from(u32::from(edge.right()[0])) << 21 | u64::from(left);
-        let entry = self.tokenizer.memo().of_pair(key);
-        let known = entry.load(Ordering::Relaxed);
-        if known & !(0b111 << ANSWER_OF_PAIR) == key {
-            let meeting = Meeting::ALL[(known >> ANSWER_OF_PAIR & 0b111) as usize];
-            if !asks || meeting != Meeting::Inside {
-                return meeting;
-            }
+    /// The answer for a key, else that for an edge, which is remembered; but not where the second of a pair becomes nothing, since
+    /// others matter then.
+    #[inline]
+    fn remembered(&self, key: u64, asks: bool, edge: impl FnOnce() -> Option<Edge>) -> Answer {
+        let memo = self.tokenizer.memo();
+        if let Some(known) = memo.get(key).filter(|known| !asks || known.meeting != Meeting::Inside) {
+            return known;
         }
-        let is_kept = self.steps.normalizers.first().is_none_or(|first| first.keeps(edge.right()[0]));
-        let meeting = self.work_out(edge, asks);
+        let edge = edge();
+        let becomes_nothing =
+            |edge: &Edge| self.steps.normalizers.first().is_some_and(|first| !first.keeps(edge.right()[0]));
+        let is_kept = key & PAIR == 0 || !edge.as_ref().is_some_and(becomes_nothing);
+        let answer = self.work_out_if_any(edge, asks);
         if is_kept {
-            entry.store(key | (meeting as u64) << ANSWER_OF_PAIR, Ordering::Relaxed);
+            memo.set(key, answer);
         }
-        meeting
+        answer
     }
 
-    fn work_out(&self, edge: Edge, asks: bool) -> Meeting {
-        match self.normal(edge) {
+    fn work_out_if_any(&self, edge: Option<Edge>, asks: bool) -> Answer {
+        edge.map_or(Answer { meeting: Meeting::Unknown, far: false }, |edge| self.work_out(edge, asks))
+    }
+
+    /// What is known of an edge.
+    fn work_out(&self, edge: Edge, asks: bool) -> Answer {
+        let normal = self.normal(edge);
+        let minds_context = self.may_be_apart && self.tokenizer.segmenter().any_minds_context();
+        let far = self.any_normalized.is_some_and(|any| !may_be_near(any, &normal, minds_context, self.may_be_apart));
+        Answer { meeting: self.meeting_of(normal, asks), far }
+    }
+
+    fn meeting_of(&self, normal: Normal, asks: bool) -> Meeting {
+        match normal {
             Normal::Unknown => Meeting::Unknown,
             Normal::LeftOut(_) => Meeting::Cut,
             Normal::InText => Meeting::Joined,
@@ -488,13 +520,22 @@ impl<'t> Cuts<'t> {
         if self.steps.normalizers.is_empty() {
             return is_near(normalized);
         }
-        match edge(text, place, Edge::MOST).map_or(Normal::Unknown, |edge| self.normal(edge)) {
-            Normal::Unknown | Normal::InText | Normal::BehindBlank => true,
-            Normal::LeftOut(put) => normalized.may_have(put),
-            Normal::Edge { edge, .. } => {
-                let left = edge.left.filter(|left| !self.minds_context || !left.is_whitespace());
-                normalized.may_meet(left, edge.right()[0], apart)
-            }
+        if apart <= self.may_be_apart && self.answer_at(text, place, false).far {
+            return false;
+        }
+        let normal = edge(text, place, Edge::MOST).map_or(Normal::Unknown, |edge| self.normal(edge));
+        may_be_near(normalized, &normal, self.minds_context, apart)
+    }
+}
+
+/// Whether an added token may extend across an edge of normalized text; `apart`, also whether one may end or begin there.
+fn may_be_near(added: &Matcher, normal: &Normal, minds_context: bool, apart: bool) -> bool {
+    match normal {
+        Normal::Unknown | Normal::InText | Normal::BehindBlank => true,
+        Normal::LeftOut(put) => added.may_have(*put),
+        Normal::Edge { edge, .. } => {
+            let left = edge.left.filter(|left| !minds_context || !left.is_whitespace());
+            added.may_meet(left, edge.right()[0], apart)
         }
     }
 }
@@ -565,6 +606,11 @@ impl Meeting {
         Self::BeforeBlank,
         Self::BehindBlank,
     ];
+}
+
+/// The key of two characters.
+fn pair(left: char, right: char) -> u64 {
+    PAIR | u64::from(u32::from(right)) << SECOND | u64::from(u32::from(left))
 }
 
 /// The first place after `range.start` and up to `range.end` that is wanted.
@@ -684,15 +730,16 @@ pub(crate) mod tests {
 
     fn is_remembered_as_worked_out(cuts: &Cuts, text: &str, places: &[usize]) {
         for &place in places {
-            let worked_out = |asks| edge(text, place, Edge::MOST).map(|edge| cuts.work_out(edge, asks));
+            let worked_out = |asks| cuts.work_out_if_any(edge(text, place, Edge::MOST), asks);
             let said = || format!("{text:?} {place} {:?}", cuts.steps.normalizers);
             for asks in [false, true] {
-                let known = cuts.meeting_at(text, place, asks);
-                let is_known_already = !asks && known != Meeting::Inside;
-                assert!(Some(known) == worked_out(asks) || is_known_already, "{}", said());
+                let (known, worked_out) = (cuts.answer_at(text, place, asks), worked_out(asks));
+                let is_known_already = !asks && known.meeting != Meeting::Inside;
+                assert!(known.meeting == worked_out.meeting || is_known_already, "{}", said());
+                assert!(known.far == worked_out.far, "{}", said());
             }
             let is_wall = cuts.is_wall_by(text, place, false);
-            assert_eq!(is_wall, worked_out(false) == Some(Meeting::Cut), "{}", said());
+            assert_eq!(is_wall, worked_out(false).meeting == Meeting::Cut, "{}", said());
         }
     }
 

@@ -414,6 +414,16 @@ impl Segmenter {
         self.normalized.matcher(policy)
     }
 
+    /// All added tokens that any call looks for in normalized text.
+    pub(crate) fn any_normalized(&self) -> Option<&Matcher> {
+        self.normalized.all.as_deref()
+    }
+
+    /// Whether the neighbours of added tokens that any call looks for decide if they are found, and their extent.
+    pub(crate) fn any_minds_context(&self) -> bool {
+        [&self.original.all, &self.normalized.all].into_iter().flatten().any(|all| all.minds_context())
+    }
+
     /// Whether text that goes on is not normalized as a text by itself.
     pub(crate) fn minds_start(&self) -> bool {
         self.steps.normalizers.iter().any(Normalizer::minds_start)
