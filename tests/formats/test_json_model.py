@@ -11,7 +11,7 @@ import pytest
 from fuzz import kinds
 
 import bytepair as bp
-from bytepair._core import JsonVocab, read_json_model
+from bytepair._core import FileVocab, read_json_model
 from bytepair.errors import FormatError
 from bytepair.formats import detection, loading, native
 from tests.conftest import WHOLE
@@ -67,7 +67,7 @@ def test_every_kind_of_model_with_strange_members(tmp_path: Path, kind: str) -> 
     for indent in (None, 2):
         assert check_alike(path, json.dumps(table, indent=indent).encode()) == (kind not in MIXED)
         assert check_alike(path, json.dumps(table, indent=indent, ensure_ascii=False).encode()) == (kind not in MIXED)
-    assert isinstance(detection.detect(path, in_core=True).content["model"]["vocab"], JsonVocab) == (kind not in MIXED)
+    assert isinstance(detection.detect(path, in_core=True).content["model"]["vocab"], FileVocab) == (kind not in MIXED)
     in_core = 0
     for _ in range(3000 if WHOLE else 150):
         model = json.loads(json.dumps(table["model"]))

@@ -10,9 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bytepair as bp
-from bytepair import formats
+from bytepair import _core, formats
+from bytepair.errors import FormatError
 from bytepair.formats import codes, detection, gguf, hf_json, loading, sentencepiece, vocab_txt
 from tests.conftest import HOSTILE
 from tests.formats import models
@@ -155,6 +158,31 @@ def test_vocab_txt_equals_tokenizers(tmp_path: Path, sources: list[str]) -> None
     for config, message in {"do_lower_case": "yes", "unk_token": 3}.items():
         with pytest.raises(bp.FormatError, match=config):
             vocab_txt.read(cased, {config: message})
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"[UNK]", b"[CLS]", b"a", b"##a", b"B", b"\xc3\xa9B", b"\xff", b"", b"\r", b"\n", b"\r\n"])
+    )
+)
+def test_lines_of_a_vocabulary_are_read_alike_in_both_ways(parts: list[bytes]) -> None:
+    data = b"".join(parts)
+    read = _core.read_lines(data)
+    try:
+        expected = vocab_txt.ids_of_lines(data)
+    except FormatError:
+        assert read is None
+        return
+    assert read is not None
+    assert read.to_python() == {token.decode(): id for token, id in expected.items()}
+
+
+@given(st.lists(st.sampled_from(["[UNK]", "[CLS]", "[unk]", "a", "B", "éB", "é", "\r\n", "\n"])))
+def test_a_capital_letter_is_that_of_a_line_of_ascii(parts: list[str]) -> None:
+    text = "".join(parts)
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    capital = any(line.isascii() and line != line.lower() and line not in ("[UNK]", "[CLS]") for line in lines)
+    assert vocab_txt._has_capital(text.encode(), {b"[UNK]", b"[CLS]"}) == capital
 
 
 def test_real_vocab_txt_is_its_tokenizer_json(data: Path) -> None:

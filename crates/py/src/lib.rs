@@ -108,7 +108,7 @@ mod _core {
     use crate::training::{learn, learn_bytes, learn_parity, learn_unigram, learn_wordpiece};
     #[pymodule_export]
     use crate::vocabularies::{
-        JsonMerges, JsonVocab, read_byte_alphabet, read_json_model, read_scored, read_spelled, read_words,
+        FileVocab, JsonMerges, read_byte_alphabet, read_json_model, read_lines, read_scored, read_spelled, read_words,
     };
 
     #[pymodule_init]

@@ -11,17 +11,17 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
 use crate::columns::Columns;
 use crate::lists::{list, string};
 
-/// The vocabulary of a JSON file, without a Python object for each token.
+/// The vocabulary of a file, without a Python object for each token.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct JsonVocab {
+pub(crate) struct FileVocab {
     vocab: Vocabulary,
     /// Of a list of tokens and scores.
     scores: Option<Vec<f64>>,
 }
 
 #[pymethods]
-impl JsonVocab {
-    /// Whether the file has a list of tokens and scores; else it has tokens with their ids.
+impl FileVocab {
+    /// Whether a JSON file has a list of tokens and scores; else it has tokens with their ids.
     #[getter]
     fn is_list(&self) -> bool {
         self.scores.is_some()
@@ -101,7 +101,7 @@ pub(crate) fn read_json_model(
     py: Python<'_>,
     data: PyBackedBytes,
     exact_scores: bool,
-) -> Option<(JsonVocab, Option<JsonMerges>, Bound<'_, PyBytes>)> {
+) -> Option<(FileVocab, Option<JsonMerges>, Bound<'_, PyBytes>)> {
     let (model, rest) = py.detach(|| {
         let model = json_model::read(std::str::from_utf8(&data).ok()?, exact_scores)?;
         let mut rest = Vec::new();
@@ -115,13 +115,22 @@ pub(crate) fn read_json_model(
         Some((model, rest))
     })?;
     let merges = model.merges.map(|merges| JsonMerges { merges, are_lists: model.merges_are_lists });
-    Some((JsonVocab { vocab: model.vocab, scores: model.scores }, merges, PyBytes::new(py, &rest)))
+    Some((FileVocab { vocab: model.vocab, scores: model.scores }, merges, PyBytes::new(py, &rest)))
+}
+
+/// The vocabulary of a file with a token a line, whose number from 0 on is its id; None if it is not UTF-8, a line is empty, or two are
+/// equal.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "pyo3 makes it")]
+pub(crate) fn read_lines(py: Python<'_>, data: PyBackedBytes) -> Option<FileVocab> {
+    let vocab = py.detach(|| Vocabulary::of_lines(std::str::from_utf8(&data).ok()?))?;
+    Some(FileVocab { vocab, scores: None })
 }
 
 /// A vocabulary in either form.
 #[derive(FromPyObject)]
 pub(crate) enum AnyVocab<'py> {
-    Read(Bound<'py, JsonVocab>),
+    Read(Bound<'py, FileVocab>),
     Dict(Bound<'py, PyDict>),
 }
 
@@ -248,11 +257,11 @@ pub(crate) fn read_words(
 #[allow(clippy::needless_pass_by_value, reason = "pyo3 makes them")]
 pub(crate) fn read_scored(
     py: Python<'_>,
-    vocab: &Bound<'_, JsonVocab>,
+    vocab: &Bound<'_, FileVocab>,
     special: Vec<PyBackedStr>,
     unk: Option<u32>,
 ) -> Option<Columns> {
-    let (JsonVocab { vocab, scores }, special) = (vocab.get(), texts(&special));
+    let (FileVocab { vocab, scores }, special) = (vocab.get(), texts(&special));
     let unk = unk.filter(|&place| (place as usize) < vocab.len()).map(|place| vocab.token(place));
     let (tokens, scores) = py.detach(|| character_vocab::scored(vocab, scores.as_deref()?, &special, unk))?;
     Some(columns(tokens, None, Some(scores)))

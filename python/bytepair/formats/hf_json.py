@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, cast
 
-from bytepair._core import Columns, JsonMerges, JsonVocab, read_byte_alphabet, write_decimal
+from bytepair._core import Columns, FileVocab, JsonMerges, read_byte_alphabet, write_decimal
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats import hf_models, hf_stages
 from bytepair.formats.hf_common import Json, PassedOverWarning, list_of, pointer_to, shown, unsupported
@@ -87,13 +87,13 @@ def _numbered(added: list[AddedToken], vocab: Json) -> list[AddedToken]:
 
     A token of the vocabulary keeps its id there; others are numbered from its size, in the order of the file.
     """
-    ids: dict[str, Json] | JsonVocab
+    ids: dict[str, Json] | FileVocab
     if isinstance(vocab, list):
         ids = {row[0]: id for id, row in enumerate(vocab) if _is_row(row)}
     else:
-        ids = vocab if isinstance(vocab, dict | JsonVocab) else {}
+        ids = vocab if isinstance(vocab, dict | FileVocab) else {}
     outside = {token.id for token in added if ids.get(token.content) != token.id}
-    if isinstance(ids, JsonVocab):
+    if isinstance(ids, FileVocab):
         is_free = ids.lacks_ids(outside)
     else:
         is_free = outside.isdisjoint(id for id in ids.values() if type(id) is int)
@@ -135,13 +135,13 @@ def _byte_pieces(table: Json) -> hf_stages.BytePieces | None:
         return None
     pieces = hf_stages.read_byte_pieces(table.get("pre_tokenizer"))
     # With an unknown token a vocabulary may lack bytes; then it is one of characters.
-    may_lack = model.get("unk_token") is not None and isinstance(model.get("vocab"), dict | JsonVocab)
+    may_lack = model.get("unk_token") is not None and isinstance(model.get("vocab"), dict | FileVocab)
     return None if may_lack and not _is_of_bytes(model["vocab"], list_of(table, "added_tokens", "")) else pieces
 
 
-def _is_of_bytes(vocab: dict[str, Json] | JsonVocab, added: list[Json]) -> bool:
+def _is_of_bytes(vocab: dict[str, Json] | FileVocab, added: list[Json]) -> bool:
     """Whether all bytes that text can hold are tokens, and all tokens are spelled in the byte alphabet."""
-    if isinstance(vocab, JsonVocab):
+    if isinstance(vocab, FileVocab):
         return vocab.is_of_bytes([token["content"] for token in added])
     if any(byte_alphabet.to_characters(bytes([byte])) not in vocab for byte in BYTES_IN_TEXT):
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from bytepair._core import JsonMerges, JsonVocab
+from bytepair._core import FileVocab, JsonMerges
 from bytepair.errors import FormatError, TokenizerWarning
 from bytepair.formats.hf_common import Json, shown, unsupported
 
@@ -35,17 +35,17 @@ _KEYS = {
 
 def is_object(vocab: Json) -> bool:
     """Whether a vocabulary is tokens with their ids."""
-    return not vocab.is_list if isinstance(vocab, JsonVocab) else isinstance(vocab, dict)
+    return not vocab.is_list if isinstance(vocab, FileVocab) else isinstance(vocab, dict)
 
 
 def is_list(vocab: Json) -> bool:
     """Whether a vocabulary is a list."""
-    return vocab.is_list if isinstance(vocab, JsonVocab) else isinstance(vocab, list)
+    return vocab.is_list if isinstance(vocab, FileVocab) else isinstance(vocab, list)
 
 
 def in_python(member: Json) -> Json:
     """A vocabulary or merges as `json.loads` returns them: for careful readers, which name what is wrong."""
-    return member.to_python() if isinstance(member, JsonVocab | JsonMerges) else member
+    return member.to_python() if isinstance(member, FileVocab | JsonMerges) else member
 
 
 def kind_of_model(model: Mapping[str, Json]) -> str:

@@ -10,7 +10,7 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bytepair._core import Columns, JsonMerges, JsonVocab, read_scored, read_spelled, read_words
+from bytepair._core import Columns, FileVocab, JsonMerges, read_scored, read_spelled, read_words
 from bytepair.errors import FormatError
 from bytepair.formats.hf_common import Json, flag, pointer_to, shown, text_or_none
 from bytepair.formats.hf_models import in_python, is_list, is_object, kind_of_model, warn_of_dropout
@@ -123,7 +123,7 @@ def _read_unigram(model: Mapping[str, Json], special: Collection[str]) -> Packed
         raise FormatError(f"unk_id is {shown(unk_id)}", pointer="/model/unk_id")
     byte_fallback = flag(model, "byte_fallback", "/model", default=False)
     options = model_options(Unigram((), (), (), unk_id, byte_fallback))
-    if isinstance(vocab, JsonVocab) and (columns := read_scored(vocab, list(special), unk_id)) is not None:
+    if isinstance(vocab, FileVocab) and (columns := read_scored(vocab, list(special), unk_id)) is not None:
         return PackedModel(columns, options)
     tokens, ids, scores = [], [], []
     for id, entry in enumerate(in_python(vocab)):
@@ -147,10 +147,10 @@ def _is_finite(score: float) -> bool:
         return False
 
 
-def _object(vocab: Json) -> dict[str, Json] | JsonVocab:
+def _object(vocab: Json) -> dict[str, Json] | FileVocab:
     if not is_object(vocab):
         raise FormatError("the vocabulary is not an object", pointer="/model/vocab")
-    found: dict[str, Json] | JsonVocab = vocab
+    found: dict[str, Json] | FileVocab = vocab
     return found
 
 
@@ -161,7 +161,7 @@ def _check_ids(vocab: dict[str, Json]) -> dict[str, int]:
     return vocab
 
 
-def _check_unk(vocab: Mapping[str, int] | JsonVocab, unk: str) -> None:
+def _check_unk(vocab: Mapping[str, int] | FileVocab, unk: str) -> None:
     if unk not in vocab:
         raise FormatError(f"unk_token is {shown(unk)}, which is not a token", pointer="/model/unk_token")
 

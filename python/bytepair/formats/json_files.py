@@ -76,7 +76,7 @@ def parse_tokenizer_json(
     Args:
         path: The file.
         data: Its content.
-        in_core: Whether the members ``vocab`` and ``merges`` of the model are `JsonVocab` and `JsonMerges`, with no
+        in_core: Whether the members ``vocab`` and ``merges`` of the model are `FileVocab` and `JsonMerges`, with no
             Python object for each token, if there is nothing unusual about them.
         exact_scores: Whether decimals are read exactly, and not as `tokenizers` reads them.
 

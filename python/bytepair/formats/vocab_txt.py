@@ -14,7 +14,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair._core import Columns
+from bytepair._core import read_lines, read_words
 from bytepair.errors import FormatError
 from bytepair.formats import esm
 from bytepair.formats.classes import GENERAL, A, B, check_tokens, refused, refused_alone, template, warn_if_unknown
@@ -100,9 +100,10 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     if name not in _CLASSES:
         warn_if_unknown(name)
     of_class = _CLASSES.get(str(name), _BERT)
-    ids = ids_of_lines(data)
     names = {key: _name(config, f"{key}_token", standard) for key, standard in of_class.names.items()}
-    present = {key: ids[name.encode()] for key, name in names.items() if name.encode() in ids}
+    vocab = read_lines(data) or {token.decode(): id for token, id in ids_of_lines(data).items()}
+    found = {key: vocab.get(name) for key, name in names.items()}
+    present = {key: id for key, id in found.items() if id is not None}
     if "unk" not in present:
         raise FormatError(f"the vocabulary has no {names['unk']}", remedy="is the file whole? fetch it again")
     # MPNet's and Funnel's vocabularies have the special tokens of BERT's.
@@ -115,9 +116,8 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     }
     added = sorted({id: names[key] for key, id in present.items()}.items())
     # The model gets no special tokens, so text never becomes one.
-    for special in set(names.values()) - {names["unk"]}:
-        ids.pop(special.encode(), None)
-    columns = Columns(list(ids), list(ids.values()), None)
+    columns = read_words(vocab, list(names.values()), names["unk"])
+    assert columns is not None, "each line has an id of its own"
     mask = names["mask"] if of_class.strips else None
     spec = TokenizerSpec(
         PackedModel(columns, model_options(WordPiece((), (), unk_token=names["unk"]))),
@@ -130,7 +130,8 @@ def read(data: bytes, config: Mapping[str, Any] | None = None, name: str | None 
     if not {"cls", "sep"} <= present.keys():
         return spec
     single, pair = ([names.get(str(part), part) for part in row] for row in (_SINGLE, of_class.pair))
-    known = {token: id for id, token in added} | ({".": ids[b"."]} if b"." in ids else {})
+    stop = vocab.get(".")
+    known = {token: id for id, token in added} | ({} if stop is None else {".": stop})
     check_tokens((part for part in pair if isinstance(part, str)), known)
     return spec.replace(post_processor=template(single, pair, known, of_class.types))
 
@@ -155,6 +156,11 @@ def ids_of_lines(data: bytes) -> dict[bytes, int]:
 
 def _has_capital(data: bytes, special: Collection[bytes]) -> bool:
     """Whether a line of ASCII has a capital letter and is none of the special tokens."""
+    rest = b"\n" + data + b"\n"
+    for token in special:
+        rest = rest.replace(b"\n" + token + b"\n", b"\n")
+    if rest == rest.lower():
+        return False
     for found in re.finditer(rb"[A-Z]", data):
         start, end = data.rfind(b"\n", 0, found.start()) + 1, data.find(b"\n", found.end())
         line = data[start : end if end >= 0 else None].removesuffix(b"\r")

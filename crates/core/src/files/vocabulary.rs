@@ -38,6 +38,31 @@ impl Vocabulary {
         Self::new(tokens, ids)
     }
 
+    /// The same of a text with a token a line, whose number from 0 on is its id; the last line may end or not, and lines may end as
+    /// those of Windows. None if a line is empty, too.
+    ///
+    /// ```
+    /// use bytepair_core::files::Vocabulary;
+    /// let vocab = Vocabulary::of_lines("[UNK]\r\nlow\n##er\n").unwrap();
+    /// assert_eq!((vocab.len(), vocab.place("low"), vocab.token(2)), (3, Some(1), "##er"));
+    /// assert!(Vocabulary::of_lines("low\n\n##er").is_none());
+    /// ```
+    #[must_use]
+    pub fn of_lines(text: &str) -> Option<Self> {
+        u32::try_from(text.len()).ok()?;
+        let mut tokens = Texts::with_capacity(0, text.len());
+        let mut lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).peekable();
+        while let Some(line) = lines.next() {
+            match (line.is_empty(), lines.peek()) {
+                (false, _) => tokens.push(line),
+                (true, None) => break,
+                (true, Some(_)) => return None,
+            }
+        }
+        let ids = (0..tokens.len() as u32).collect();
+        Self::new(tokens, ids)
+    }
+
     /// The number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {
