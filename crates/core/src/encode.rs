@@ -186,6 +186,11 @@ impl Compiled {
         Ok(Self { words: Some(words), hazards, ..Self::new(vocab) })
     }
 
+    /// Whether each piece that is not empty has an id, since there is one for what is unknown, or a byte is a token.
+    pub(crate) fn never_empties(&self) -> bool {
+        self.words.as_ref().is_none_or(|words| words.unk_id().is_some())
+    }
+
     /// The model that is spelled in characters, if no vocabulary does its work.
     #[inline]
     fn words_alone(&self) -> Option<&WordModel> {

@@ -6,8 +6,8 @@ use crate::hash::mix;
 use crate::memory;
 use crate::prefetch::prefetch;
 
-/// The table takes at most this part of a thread's memory: with pieces seen and their ring, that is all of it.
-const PARTS: usize = 8;
+/// A table takes at most this part of a thread's memory, and both twice that: with pieces seen and their ring, that is all of it.
+const PARTS: usize = 16;
 
 /// The words of a small entry and of a large one.
 const SMALL_WORDS: usize = 4;
@@ -27,11 +27,13 @@ const fn held(words: usize) -> usize {
 /// Parts that are counted before there is a table: it is not worth making for a few.
 const FEW: usize = 64;
 
-/// The pairs of places of the first table and of the largest, as powers of two.
-const LEAST: u32 = 11;
-const MOST: u32 = 15;
+/// The pairs of places of a first table.
+const LEAST: usize = 1 << 11;
 
-/// The counts of parts of up to [`LONGEST`] bytes. Memory: up to 6 MB, once there are so many, within the bounds of caches.
+/// The bytes of the largest table.
+const MOST: usize = 4 << 20;
+
+/// The counts of parts of up to [`LONGEST`] bytes. Memory: up to 8 MB, once there are so many, within the bounds of caches.
 #[derive(Default)]
 pub(crate) struct PartCounts {
     small: Table<SMALL_WORDS>,
@@ -168,13 +170,13 @@ impl<const WORDS: usize> Table<WORDS> {
             if self.lost < FEW {
                 return;
             }
-            self.grow(1 << LEAST);
+            self.grow(LEAST);
             if self.pairs.is_empty() {
                 return;
             }
         }
         self.lost += usize::from(self.put(entry.with_count(count)));
-        if self.lost > self.pairs.len() && self.pairs.len() < 1 << MOST {
+        if self.lost > self.pairs.len() && size_of_val(&*self.pairs) < MOST {
             self.grow(self.pairs.len() * 2);
         }
     }
@@ -231,7 +233,7 @@ mod tests {
             }
             assert!(if round == 0 { known == 0 } else { known > 5_000 }, "{round} {known}");
         }
-        assert!(parts.small.pairs.len() > 1 << LEAST);
+        assert!(parts.small.pairs.len() > LEAST);
     }
 
     #[test]

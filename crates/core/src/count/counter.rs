@@ -10,9 +10,10 @@ use crate::count::tail::Stages;
 use crate::encode::Count;
 use crate::error::{Error, Result};
 use crate::interrupt;
+use crate::normalize::Normalizer;
 use crate::pipeline::{Cuts, Tokenizer};
 use crate::pre_tokenize::PreTokenizer;
-use crate::segment::{Policy, Treat, Visit};
+use crate::segment::{Policy, Steps, Treat, Visit};
 use crate::utf8::boundary;
 
 /// Counts parts of texts.
@@ -26,7 +27,7 @@ pub(crate) struct Counter<'t> {
     pub(super) keeps_text: bool,
     /// Whether a text by itself has the ids that it has where it goes on.
     pub(super) is_same_inside: bool,
-    /// Whether each character has at least a part of an id of its own.
+    /// Whether each text that is not empty has an id, also where it goes on.
     pub(super) never_empty: bool,
     /// The bytes that characters become inside a piece.
     pub(super) lengths: RefCell<FxHashMap<Inside, usize>>,
@@ -79,7 +80,7 @@ impl<'t> Counter<'t> {
             stages: Stages::new(tokenizer, policy),
             keeps_text,
             is_same_inside: !minds_start,
-            never_empty: keeps_text && tokenizer.is_byte_level(),
+            never_empty: never_empty(tokenizer),
             lengths: RefCell::default(),
             parts: Kept::new(tokenizer, policy),
         }
@@ -160,6 +161,14 @@ impl<'t> Counter<'t> {
     pub(crate) fn sure(&self, text: &str) -> usize {
         boundary(text, self.cuts.sure(text))
     }
+}
+
+/// Whether no stage makes nothing of a text that is not empty.
+fn never_empty(tokenizer: &Tokenizer) -> bool {
+    let Steps { normalizers, pre_tokenizers, .. } = tokenizer.segmenter().steps();
+    tokenizer.model().never_empties()
+        && normalizers.iter().all(Normalizer::never_empties)
+        && pre_tokenizers.iter().all(PreTokenizer::never_empties)
 }
 
 /// The counts of short parts that the tokenizer lends.

@@ -50,7 +50,8 @@ impl Counter<'_> {
         // Text of so few bytes has no more tokens than the limit, unless a stage before the model makes it longer.
         if text.len() as u64 > limit {
             // Text of more bytes has more ids, but for white space that an added token takes in.
-            let is_bounded = self.never_empty && !self.cuts.matchers().any(Matcher::minds_context);
+            let is_bounded =
+                self.keeps_text && self.tokenizer.is_byte_level() && !self.cuts.matchers().any(Matcher::minds_context);
             let longest = is_bounded.then(|| self.tokenizer.longest_token() as u64);
             loop {
                 let left = limit - tokens;

@@ -247,6 +247,11 @@ impl Normalizer {
         }
     }
 
+    /// Whether text never becomes nothing.
+    pub(crate) fn never_empties(&self) -> bool {
+        self.is_form() || self.is_of_pairs() || matches!(self, Self::ByteLevel)
+    }
+
     /// Whether a character becomes something, where [`Normalizer::is_settled`] asks for it.
     pub(crate) fn keeps(&self, character: char) -> bool {
         match self {
