@@ -187,7 +187,7 @@ impl Compiled {
     }
 
     /// Whether each piece that is not empty has an id, since there is one for what is unknown, or a byte is a token.
-    pub(crate) fn never_empties(&self) -> bool {
+    pub(crate) fn makes_something(&self) -> bool {
         self.words.as_ref().is_none_or(|words| words.unk_id().is_some())
     }
 

@@ -166,9 +166,9 @@ impl<'t> Counter<'t> {
 /// Whether no stage makes nothing of a text that is not empty.
 fn never_empty(tokenizer: &Tokenizer) -> bool {
     let Steps { normalizers, pre_tokenizers, .. } = tokenizer.segmenter().steps();
-    tokenizer.model().never_empties()
-        && normalizers.iter().all(Normalizer::never_empties)
-        && pre_tokenizers.iter().all(PreTokenizer::never_empties)
+    tokenizer.model().makes_something()
+        && normalizers.iter().all(Normalizer::makes_something)
+        && pre_tokenizers.iter().all(PreTokenizer::makes_something)
 }
 
 /// The counts of short parts that the tokenizer lends.

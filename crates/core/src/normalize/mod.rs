@@ -247,8 +247,8 @@ impl Normalizer {
         }
     }
 
-    /// Whether text never becomes nothing.
-    pub(crate) fn never_empties(&self) -> bool {
+    /// Whether each text that is not empty becomes one that is not.
+    pub(crate) fn makes_something(&self) -> bool {
         self.is_form() || self.is_of_pairs() || matches!(self, Self::ByteLevel)
     }
 

@@ -316,8 +316,8 @@ impl PreTokenizer {
     }
 
     /// Whether each text that is not empty has a piece.
-    pub(crate) fn never_empties(&self) -> bool {
-        matches!(&self.0, Step::ByteLevel(_) | Step::Metaspace(_) | Step::UnicodeScripts | Step::FixedLength(_))
+    pub(crate) fn makes_something(&self) -> bool {
+        matches!(&self.0, Step::ByteLevel(_) | Step::Metaspace(_) | Step::FixedLength(_))
     }
 
     /// Whether a character is in no piece, and other pieces are the same however many of it are between them.

@@ -31,6 +31,22 @@ fn steps() -> Vec<PreTokenizer> {
 }
 
 #[test]
+fn a_text_has_a_piece_where_each_has() {
+    let makers: Vec<PreTokenizer> = steps().into_iter().filter(PreTokenizer::makes_something).collect();
+    assert!(makers.len() > 5, "{makers:?}");
+    for text in texts(12) {
+        let parts = text.char_indices().map(|(at, character)| &text[at..at + character.len_utf8()]).chain([&*text]);
+        for (step, part) in makers.iter().flat_map(|maker| parts.clone().map(move |part| (maker, part))) {
+            for at_start in [false, true] {
+                let mut cut = PreTokenized::new(Aligned::plain(part));
+                step.apply(&mut cut, at_start).unwrap();
+                assert!(part.is_empty() || !cut.pieces().is_empty(), "{step:?} {part:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn pieces_are_the_same_with_origins_in_order_and_never_empty() {
     let steps = steps();
     for (number, text) in texts(3).enumerate() {

@@ -575,6 +575,19 @@ fn edges_are_found_in_plain_text() {
 }
 
 #[test]
+fn a_text_becomes_something_where_each_does() {
+    let makers: Vec<Normalizer> = all().into_iter().filter(Normalizer::makes_something).collect();
+    assert!(makers.len() > 8, "{makers:?}");
+    for text in texts(12) {
+        let characters = text.char_indices().map(|(at, character)| &text[at..at + character.len_utf8()]);
+        for (normalizer, text) in makers.iter().flat_map(|maker| characters.clone().map(move |text| (maker, text))) {
+            assert!(!normalizer.apply(text).is_empty(), "{normalizer:?} {text:?}");
+        }
+        assert!(text.is_empty() || makers.iter().all(|normalizer| !normalizer.apply(&text).is_empty()), "{text:?}");
+    }
+}
+
+#[test]
 fn an_edge_that_is_settled_is_the_same_whatever_follows() {
     let some: Vec<char> =
         " abc\n\t\u{1}\u{301}\u{327}é가\u{1100}\u{1161}\u{11A8}日ﬁ½\u{3000}▁\u{94D}\u{915}\u{200D}😀".chars().collect();
