@@ -63,7 +63,7 @@ pub(crate) struct Memo {
     entries: Box<[AtomicU64]>,
 }
 
-/// What an entry says of a place.
+/// The answer of an entry about a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Answer {
     /// How the characters meet, but for added tokens.
@@ -128,7 +128,7 @@ impl<'t> Cuts<'t> {
         let apart = minds_context || segmenter.minds_start();
         let Steps { normalizers, pre_tokenizers, patterns, .. } = segmenter.steps();
         let any_normalized = segmenter.any_normalized().filter(|_| !normalizers.is_empty());
-        let may_be_apart = apart || segmenter.any_minds_context();
+        let may_be_apart = segmenter.any_minds_context() || segmenter.minds_start();
         let removes_controls = normalizers.iter().any(Normalizer::removes_controls);
         let may_settle = normalizers.first().is_none_or(Normalizer::may_settle)
             && normalizers.iter().skip(1).all(Normalizer::is_of_pairs);
@@ -320,7 +320,7 @@ impl<'t> Cuts<'t> {
         self.answer_at(text, place, asks).meeting
     }
 
-    /// What is known of a place, remembered where few characters decide it.
+    /// The answer about a place, remembered where few characters decide it.
     #[inline]
     fn answer_at(&self, text: &str, place: usize, asks: bool) -> Answer {
         let bytes = &text.as_bytes()[place.saturating_sub(1)..];
@@ -391,11 +391,13 @@ impl<'t> Cuts<'t> {
         edge.map_or(Answer { meeting: Meeting::Unknown, far: false }, |edge| self.work_out(edge, asks))
     }
 
-    /// What is known of an edge.
+    /// The answer about an edge.
     fn work_out(&self, edge: Edge, asks: bool) -> Answer {
         let normal = self.normal(edge);
-        let minds_context = self.may_be_apart && self.tokenizer.segmenter().any_minds_context();
-        let far = self.any_normalized.is_some_and(|any| !may_be_near(any, &normal, minds_context, self.may_be_apart));
+        let far = self.any_normalized.is_some_and(|any| {
+            let minds_context = self.tokenizer.segmenter().any_minds_context();
+            !may_be_near(any, &normal, minds_context, self.may_be_apart)
+        });
         Answer { meeting: self.meeting_of(normal, asks), far }
     }
 
@@ -520,7 +522,7 @@ impl<'t> Cuts<'t> {
         if self.steps.normalizers.is_empty() {
             return is_near(normalized);
         }
-        if apart <= self.may_be_apart && self.answer_at(text, place, false).far {
+        if (self.may_be_apart || !apart) && self.answer_at(text, place, false).far {
             return false;
         }
         let normal = edge(text, place, Edge::MOST).map_or(Normal::Unknown, |edge| self.normal(edge));
